@@ -1,3 +1,5 @@
+import { chunksOf } from '../../../core/chunks.js'
+import { ImportStopped } from '../../../guards/allowlist/import/stored-import.js'
 import type {
   BatchOutcome,
   ImportCheckpoint,
@@ -8,7 +10,7 @@ import type { BatchCounts } from './batch-counts.js'
 import { type BulkChanges, readItems } from './bulk-changes.js'
 import { AddedRows, type ImportedCustomer, importedCustomers } from './bulk-rows.js'
 import { expiryTasks } from './due.js'
-import { ImportLease, Stopped } from './import-lease.js'
+import { ImportLease } from './import-lease.js'
 import { checkpointed, type ImportRecords, type StoredImport } from './imports.js'
 import { placeOf } from './items.js'
 import { withBatch } from './member-steps.js'
@@ -61,7 +63,7 @@ export class BatchOfAdds {
       const end = await this.add(list, advance)
       return end ?? { outcome: 'stored', added: this.added, unchanged: this.entrants.length - this.added }
     } catch (error) {
-      if (error instanceof Stopped) return { outcome: error.outcome }
+      if (error instanceof ImportStopped) return { outcome: error.outcome }
       throw error
     }
   }
@@ -119,7 +121,7 @@ export class BatchOfAdds {
     if (entrants.length === 0) return
     // Recorded first: if the import is resumed, a row that was counted must be reported as added.
     const unpublished = [...this.record.unpublished, this.rows.counted]
-    if (!(await this.records.recordUnpublished(this.session, unpublished))) throw new Stopped('lost')
+    if (!(await this.records.recordUnpublished(this.session, unpublished))) throw new ImportStopped('lost')
     const byId = new Map(entrants.map((entrant) => [entrant.customerId, entrant]))
     const outcome = await this.changes.apply(
       this.session,
@@ -130,7 +132,7 @@ export class BatchOfAdds {
         if (this.rows.isOwn(before) || !this.rows.isMember(list, before)) this.added++
       },
     )
-    if (outcome !== 'applied') throw new Stopped(outcome)
+    if (outcome !== 'applied') throw new ImportStopped(outcome)
   }
 
   private async insert(list: StoredList): Promise<void> {
@@ -225,7 +227,3 @@ export class BatchOfAdds {
 
 const idsOf = (entrants: readonly ImportedCustomer[]): string[] =>
   entrants.map(({ customerId }) => customerId)
-
-function chunksOf<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
-}

@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { NOTHING_YET } from '../../../guards/allowlist/import/checkpoint.js'
+import {
+  checkpointedRecord,
+  claimedRecord,
+  isLive,
+  type LeasedImport,
+  publicImport,
+} from '../../../guards/allowlist/import/stored-import.js'
 import type {
   ImportCheckpoint,
   ImportRecord,
@@ -15,10 +21,8 @@ import type { StoredList } from './meta.js'
 import type { Store } from './store.js'
 
 /** An import as stored in its item, with its lease. */
-export interface StoredImport extends ImportRecord {
+export interface StoredImport extends LeasedImport {
   incarnation: number
-  owner: string
-  leaseUntil: number
   /** Part of the name of its rows. Random, so that a later import of the same id has other names. */
   nonce: string
   /** Batches that were counted, but whose rows were not reported as added yet: the run that wrote them is repeated. */
@@ -52,8 +56,7 @@ export class ImportRecords {
 
   /** Whether a worker holds its lease. */
   async isLive(list: StoredList, importId: string, now: number): Promise<boolean> {
-    const record = await this.read(list, importId)
-    return record !== undefined && record.state === 'running' && record.leaseUntil > now
+    return isLive(await this.read(list, importId), now)
   }
 
   /** Replaces `before`, if it is unchanged since it was read. */
@@ -127,40 +130,27 @@ export function newRecord(
   existing: StoredImport | undefined,
   now: number,
 ): StoredImport {
-  const { listId, importId, mode, owner, leaseMs } = request
-  // A replace starts again from the beginning: nothing of an earlier attempt is reused.
-  const kept = mode === 'add' ? existing : undefined
-  const { error: _, ...checkpoint }: Partial<StoredImport> & ImportCheckpoint = kept ?? NOTHING_YET
   return {
-    ...checkpoint,
-    importId,
-    listId,
-    mode,
-    state: 'running',
-    startedAt: existing?.startedAt ?? now,
-    updatedAt: now,
+    ...claimedRecord(request, existing, now),
     incarnation,
-    owner,
-    leaseUntil: now + leaseMs,
     nonce: existing?.nonce ?? randomBytes(8).toString('hex'),
-    unpublished: kept?.unpublished ?? [],
+    unpublished: (request.mode === 'add' && existing?.unpublished) || [],
   }
 }
 
 export function checkpointed(
   record: StoredImport,
   checkpoint: ImportCheckpoint,
-  { leaseMs }: ImportSession,
+  session: ImportSession,
   now: number,
 ): StoredImport {
-  const { run: _, ...kept } = record
   const unpublished = checkpoint.run === undefined ? [] : record.unpublished
-  return { ...kept, ...checkpoint, unpublished, updatedAt: now, leaseUntil: now + leaseMs }
+  return checkpointedRecord({ ...record, unpublished }, checkpoint, session, now)
 }
 
 export function publicRecord(stored: StoredImport, now: number): ImportRecord {
-  const { owner: _, leaseUntil, nonce: __, incarnation: ___, unpublished: ____, ...record } = stored
-  return record.state === 'running' && leaseUntil <= now ? { ...record, state: 'interrupted' } : record
+  const { nonce: _, incarnation: __, unpublished: ___, ...record } = stored
+  return publicImport(record, now)
 }
 
 const expiryOf = (now: number): Item[string] => number(Math.ceil((now + KEPT_MS) / 1000))

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import type { Item } from '../client/attributes.js'
 import { text } from '../client/attributes.js'
 import { MAX_BATCH_WRITES } from '../client/batches.js'
@@ -200,8 +201,4 @@ function isSameVersion(a: Item | undefined, b: Item | undefined): boolean {
 
 function contents({ PK: _, GSI1PK: __, GSI1SK: ___, ...rest }: Item): string {
   return JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-function chunksOf<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 }

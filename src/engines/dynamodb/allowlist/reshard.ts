@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { ImportStopped } from '../../../guards/allowlist/import/stored-import.js'
 import { number, text } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { BatchCounts } from './batch-counts.js'
 import { GenerationSweeps } from './generation-sweeps.js'
-import { ImportLease, Stopped } from './import-lease.js'
+import { ImportLease } from './import-lease.js'
 import { ImportRecords } from './imports.js'
 import { giantKey, type Layout } from './items.js'
 import { GIANT_STORAGE, type StoredList } from './meta.js'
@@ -167,7 +168,7 @@ export class Mover {
     try {
       return { copied: copied + (await rows.copy(stretch, lease)) }
     } catch (error) {
-      if (error instanceof Stopped) return undefined
+      if (error instanceof ImportStopped) return undefined
       throw error
     }
   }

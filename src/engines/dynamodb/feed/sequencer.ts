@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import { REGISTRY_PARTITION, readListId } from '../allowlist/items.js'
 import { type Item, number, optionalNumber } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
@@ -77,9 +78,7 @@ export class Sequencer {
         failures.push({ listId: work.listId, sequence: work.firstSequence, error })
       }
     }
-    for (let at = 0; at < works.length; at += LISTS_AT_ONCE) {
-      await Promise.all(works.slice(at, at + LISTS_AT_ONCE).map(tellOne))
-    }
+    for (const part of chunksOf(works, LISTS_AT_ONCE)) await Promise.all(part.map(tellOne))
     if (failures.length === 0) {
       for (const [table, at] of probes) await this.confirm(table, Math.min(at, othersUntil))
     }

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import type {
   ConfigBatch,
   ConfigPage,
@@ -77,8 +78,7 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
     const { keys, isLast } = await this.directory.page(level, after, limit)
     const wanted = keys.filter((key) => resource === undefined || key.resource === resource)
     const items: ConfigPage['items'] = []
-    for (let i = 0; i < wanted.length; i += READ_AT_ONCE) {
-      const part = wanted.slice(i, i + READ_AT_ONCE)
+    for (const part of chunksOf(wanted, READ_AT_ONCE)) {
       const found = await Promise.all(part.map(async (key) => this.items(key, true)))
       for (const [n, key] of part.entries()) {
         const config = configOf(key, found[n]!)

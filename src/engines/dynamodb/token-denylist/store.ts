@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import { CatracaError } from '../../../core/errors.js'
 import { readEntry, writeEntry } from '../../../guards/token-denylist/entry.js'
 import type {
@@ -45,8 +46,7 @@ export class DynamodbTokens implements TokenStore {
   ) {}
 
   async revoke(revocations: readonly Revocation[]): Promise<void> {
-    for (let from = 0; from < revocations.length; from += ROWS_AT_ONCE) {
-      const part = revocations.slice(from, from + ROWS_AT_ONCE)
+    for (const part of chunksOf(revocations, ROWS_AT_ONCE)) {
       const written = this.writing.then(() => this.write(part))
       this.writing = written.catch(() => {})
       await written

@@ -216,6 +216,9 @@ export function unchangedMeta(expression: Expression, list: StoredList): string 
   )
 }
 
+/** For an update of META. */
+export const updatedAt = (now: number): Item => ({ updatedAt: text(new Date(now).toISOString()) })
+
 /** Both places of a member while its list is moved, the authoritative one first. */
 export function placesOf(
   list: Pick<StoredList, 'id' | 'shardCount' | 'giant' | 'moving'>,

@@ -100,6 +100,11 @@ export class DynamoClient implements ItemReader {
     return (await this.read(verb, 'GetItem', options, (signal) => this.client.send(command, signal))).Item
   }
 
+  /** The item, read consistently. */
+  readItem(verb: string, TableName: string, Key: Item, options?: CallOptions): Promise<Item | undefined> {
+    return this.getItem(verb, { TableName, Key, ConsistentRead: true }, options)
+  }
+
   async query(verb: string, input: QueryInput, options?: CallOptions): Promise<Page> {
     const command = new QueryCommand({ ...input, ...COUNTED })
     return pageOf(await this.read(verb, 'Query', options, (signal) => this.client.send(command, signal)))
@@ -123,6 +128,12 @@ export class DynamoClient implements ItemReader {
       yield page.items
       start = page.next
     } while (start !== undefined)
+  }
+
+  async queryAll(verb: string, input: QueryInput, options?: CallOptions): Promise<Item[]> {
+    const found: Item[] = []
+    for await (const items of this.queryPages(verb, input, options)) found.push(...items)
+    return found
   }
 
   /** Any number of items of one table, in no order. Missing items are left out. Keys must be unique. */

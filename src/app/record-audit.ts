@@ -84,7 +84,8 @@ export function recordMembers(
     trail.isEnabled && isRecording
       ? recordedMembers(allowlists.members, trail, isTogether)
       : boundedMembers(allowlists.members, trail)
-  return { ...allowlists, members }
+  const { lists, checks, bulk, changes, index, upkeep } = allowlists
+  return { lists, members, checks, bulk, changes, index, upkeep }
 }
 
 /** Makes the trail record the changes of these guards, if enabled, and applies the change timeout in any case. */

@@ -53,7 +53,10 @@ export interface Engine extends Partial<EnginePorts> {
   readonly answersFromMemory?: boolean
   /** A secret stored beside the data. The first call creates it. */
   keptSecret?(name: string): string
-  /** How a thread of this process opens the same store. If absent, imports and index builds run on the calling thread. */
+  /**
+   * How a thread of this process opens the same store, by the registry. Absent for engines that are not in it: their
+   * imports and index builds run in the calling thread.
+   */
   forThreads?(): StoreSource
   /** After this call, reads see everything stored before it, also by other threads. */
   refresh?(): void

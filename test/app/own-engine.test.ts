@@ -153,6 +153,14 @@ describe('an engine that somebody else made', () => {
     assert.equal((await allowlists.index('vip')).state, 'loaded')
     const { overallAllowed } = await allowlists.check('stranger', ['vip'])
     assert.deepEqual([overallAllowed, catraca.checkCounts.filtered], [false, 1])
+    const stop = new AbortController()
+    async function* hanging() {
+      yield Buffer.from('somebody\n')
+      stop.abort()
+      await new Promise(() => {})
+    }
+    const aborted = { format: 'text', signal: stop.signal } as const
+    await assert.rejects(allowlists.import('vip', hanging(), aborted), { code: 'ABORTED' })
     const actions = (await catraca.audit.list()).items.map(({ action }) => action)
     assert.ok(
       actions.some((action) => action.startsWith('allowlist.import')),

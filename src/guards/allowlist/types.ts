@@ -1,26 +1,12 @@
+import { STRATEGY_STEPS, type StrategyFacts, type WaveConfig } from './wave/table.js'
+
 /** Public types of allowlists: what the library returns and the HTTP server sends. */
+
+export type { RampStep } from './wave/percentage.js'
+export type { WaveConfig, WaveStrategy } from './wave/table.js'
 
 export type AllowlistType = 'FIXA' | 'ONDA'
 export type Precision = 'exact' | 'trusted'
-export type WaveStrategy = 'PERCENTAGE' | 'TIME_WINDOW' | 'EXPLICIT_LIST'
-
-/** From `at` (epoch milliseconds) on, the wave admits this percentage of customers. */
-export interface RampStep {
-  at: number
-  percentage: number
-}
-
-/** The rule of an ONDA list. Times are epoch milliseconds. */
-export interface WaveConfig {
-  strategy: WaveStrategy
-  percentage?: number
-  customerIds?: string[]
-  startTime?: number
-  endTime?: number
-  ramp?: RampStep[]
-  base?: string
-  exclude?: string[]
-}
 
 export interface NewAllowlist {
   id?: string
@@ -154,16 +140,13 @@ export interface CheckAnswer {
 }
 
 /** One step of the decision. */
-export interface ExplainStep {
+export interface ExplainStep extends StrategyFacts {
   step: (typeof EXPLAIN_STEPS)[number]
   outcome: string
   /** Explanation for people. */
   detail?: string
   /** The list that this step is about, if it is not the checked list but one that it depends on. */
   allowlistId?: string
-  /** For step `percentage`: the customer's place in the wave, and the percentage open now. */
-  place?: number
-  percentage?: number
   durationUs: number
 }
 
@@ -172,8 +155,7 @@ export const EXPLAIN_STEPS = [
   'window',
   'exclude',
   'base',
-  'percentage',
-  'explicit',
+  ...STRATEGY_STEPS,
   'index',
   'overlay',
   'filter',

@@ -1,7 +1,8 @@
 import type { ImportRecord, ImportSession } from '../../../guards/allowlist/port.js'
 import type { Environment } from '../lmdb/environment.js'
-import type { Catalog, StoredList } from './catalog.js'
+import type { Catalog } from './catalog.js'
 import { importKey } from './keys.js'
+import type { StoredList } from './meta.js'
 
 /** An import as stored in `imports`, with its lease. */
 export interface StoredImport extends ImportRecord {

@@ -15,11 +15,11 @@ import { type Indexes, indexStatus } from './membership/indexes.js'
 import { parsePage } from './paging.js'
 import type { AllowlistEngine, ListRecord, MemberRecord, ReshardStore, TimedMembers } from './port.js'
 import { paged, publicImport, publicList, publicMember } from './public-form.js'
-import { checkShards, reshardList } from './reshard.js'
 import type * as Types from './types.js'
 import { UnreadableReports } from './unreadable.js'
 
 const EXPORT_PAGE = 1000
+const MAX_SHARDS = 1000
 
 /** Runs an import outside the thread that answers checks. */
 export type ImportRunner = (
@@ -208,11 +208,26 @@ export class Allowlists implements AllowlistsApi {
     await this.parts.indexes.rebuild(await this.lists.fixa(id), true)
   }
 
-  async reshard(id: string, shards: number, options: ReshardCallOptions = {}): Promise<Types.Allowlist> {
-    const list = await this.lists.fixa(id)
-    checkShards(shards)
-    await reshardList(this.reshardStore(), list, shards, options)
-    return this.get(list.id)
+  async reshard(
+    id: string,
+    shards: number,
+    { signal, onProgress }: ReshardCallOptions = {},
+  ): Promise<Types.Allowlist> {
+    const { id: allowlistId, shardCount } = await this.lists.fixa(id)
+    if (!Number.isInteger(shards) || shards < 1 || shards > MAX_SHARDS)
+      throw invalid('shards', `must be a whole number from 1 to ${MAX_SHARDS}`)
+    const { outcome } = await this.reshardStore().reshard(allowlistId, shards, {
+      ...(signal && { signal }),
+      ...(onProgress && {
+        onProgress: (moving) => onProgress({ allowlistId, shardCount, moving: { shards, ...moving } }),
+      }),
+    })
+    if (outcome === 'list-not-found') return missing(allowlistId)
+    if (outcome === 'replace-running')
+      throw new CatracaError('REPLACE_IN_PROGRESS', `${allowlistId} is being replaced`)
+    if (outcome === 'reshard-running')
+      throw new CatracaError('RESHARD_IN_PROGRESS', `${allowlistId} is already being moved to other shards`)
+    return this.get(allowlistId)
   }
 
   async resharding(id: string): Promise<Types.ReshardStatus> {

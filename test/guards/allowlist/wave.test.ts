@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { isCatracaError } from '../../../src/core/errors.js'
 import type { WaveConfig } from '../../../src/guards/allowlist/types.js'
 import { insideWindow } from '../../../src/guards/allowlist/wave/common-fields.js'
-import { wavePlace } from '../../../src/guards/allowlist/wave/hash.js'
+import { placeBy } from '../../../src/guards/allowlist/wave/hash.js'
 import { compileWave } from '../../../src/guards/allowlist/wave/index.js'
 
 const SALT = '9f86d081884c7d659a2feaa0c55ad015'
@@ -24,7 +24,7 @@ const insiders = (compiled: Wave, now = NOW): string[] =>
 const share = fc.double({ min: 0, max: 1, noNaN: true })
 
 test('a customer is in when its place is below the percentage, not at it', () => {
-  const place = wavePlace(SALT, 'maria')
+  const place = placeBy(SALT)('maria')
   const at = (percentage: number) => evaluateWave(wave({ strategy: 'PERCENTAGE', percentage }), 'maria', NOW)
   assert.equal(at(place), 'OUT_OF_WAVE')
   assert.equal(at(place + 2 ** -32), 'IN_WAVE')

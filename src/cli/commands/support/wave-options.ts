@@ -12,14 +12,15 @@ export interface WaveFlags {
   [option: string]: unknown
 }
 
-const PARSERS: Record<Field<never>['option']['as'], (text: string, before: never) => unknown> = {
+const PARSERS: Record<Field<unknown>['option'][1], (text: string, before: never) => unknown> = {
   ...{ list, share, step, time },
   id: (text) => text,
 }
 
 const fieldOptions = () =>
   Object.entries(FIELDS).map(([name, { option: said }]) => {
-    const option = new Option(said.flags, said.help).argParser(PARSERS[said.as] as (text: string) => unknown)
+    const [flags, as, help] = said
+    const option = new Option(flags, help).argParser(PARSERS[as] as (text: string) => unknown)
     return { name, option, flag: option.attributeName() }
   })
 
@@ -63,7 +64,7 @@ function inferStrategy(given: ReadonlyMap<string, unknown>): WaveStrategy {
 export function describeWave(config: WaveConfig): string {
   const values = new Map<string, unknown>(Object.entries(config))
   const parts = Object.entries(FIELDS).flatMap(([name, field]) =>
-    values.has(name) ? field.describe(values.get(name) as never) : [],
+    values.has(name) ? field.describe(values.get(name)) : [],
   )
   return [config.strategy, ...parts].join('; ')
 }

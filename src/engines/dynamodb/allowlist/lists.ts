@@ -9,7 +9,7 @@ import type {
 import { fromJson, type Item, number, text } from '../client/attributes.js'
 import { all, Expression } from '../client/expression.js'
 import { LIST_PREFIX, listPartition, metaKey, REGISTRY_PARTITION, readListId, registryKey } from './items.js'
-import { encodeMeta, newIncarnation, readableMeta, type StoredList, toRecord } from './meta.js'
+import { encodeMeta, newIncarnation, readableMeta, recordOf, type StoredList } from './meta.js'
 import type { Store } from './store.js'
 
 /** Upkeep task of a deleted list. */
@@ -41,7 +41,7 @@ export class DynamodbLists implements ListStore {
     ])
     if (result.applied) {
       this.store.catalog.learned(list.id, item)
-      return { outcome: 'created', list: toRecord(stored) }
+      return { outcome: 'created', list: recordOf(stored) }
     }
     const existing = result.refusals[0]?.item
     return { outcome: existing?.deletedAt === undefined ? 'exists' : 'being-deleted' }
@@ -49,7 +49,7 @@ export class DynamodbLists implements ListStore {
 
   async get(id: string): Promise<ListRecord | undefined> {
     const stored = await this.store.catalog.read(id)
-    return stored && toRecord(stored)
+    return stored && recordOf(stored)
   }
 
   async page(after: string | undefined, limit: number): Promise<ListRecord[]> {
@@ -80,7 +80,7 @@ export class DynamodbLists implements ListStore {
     const lists = items
       .flatMap((item) => readableMeta(item) ?? [])
       .filter((list) => list.deletedAt === undefined)
-    return lists.sort((a, b) => (a.id < b.id ? -1 : 1)).map(toRecord)
+    return lists.sort((a, b) => (a.id < b.id ? -1 : 1)).map(recordOf)
   }
 
   async update(id: string, change: ListChange, now: number): Promise<UpdateOutcome> {
@@ -116,7 +116,7 @@ export class DynamodbLists implements ListStore {
     const stored = this.store.catalog.learned(id, result.item)
     if (stored === undefined) return { outcome: 'not-found' }
     if (!result.applied) return { outcome: 'version-mismatch', version: stored.version }
-    return { outcome: 'updated', list: toRecord(stored) }
+    return { outcome: 'updated', list: recordOf(stored) }
   }
 
   async delete(id: string, now: number): Promise<boolean> {

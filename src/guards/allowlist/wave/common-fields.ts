@@ -1,7 +1,6 @@
 import { isoTime } from '../../../core/clock.js'
-import type { FieldError } from '../../../core/errors.js'
 import { plainName } from '../../../core/identifiers.js'
-import { type FieldsOf, readArray, readBy, readTime } from './field.js'
+import { type Fail, type FieldsOf, readArray, readBy, readTime } from './field.js'
 
 /** Fields that rules of every strategy may have. */
 export interface CommonFields {
@@ -23,50 +22,46 @@ export const COMMON_FIELDS: FieldsOf<CommonFields> = {
   startTime: {
     schema,
     read: readTime,
-    option: { flags: '--start <time>', as: 'time', help: 'the wave opens at this time' },
+    option: ['--start <time>', 'time', 'the wave opens at this time'],
     describe: (at) => [`opens ${isoTime(at)}`],
   },
   endTime: {
     schema,
     read: readTime,
-    option: { flags: '--end <time>', as: 'time', help: 'the wave closes at this time' },
+    option: ['--end <time>', 'time', 'the wave closes at this time'],
     describe: (at) => [`closes ${isoTime(at)}`],
   },
   base: {
     schema: { type: 'string', description: 'Only customers who pass this allowlist too' },
     read: readListId,
-    option: { flags: '--base <id>', as: 'id', help: 'only customers who pass this allowlist' },
+    option: ['--base <id>', 'id', 'only customers who pass this allowlist'],
     describe: (id) => [`base ${id}`],
   },
   exclude: {
     schema: { type: 'array', items: { type: 'string' }, description: 'Nobody who passes one of these' },
-    read(path, value, errors) {
+    read(path, value, fail) {
       const ids = new Set<string>()
-      return readArray(path, value, MAX_EXCLUDED_LISTS, errors, (entryPath, entry) => {
-        const id = readListId(entryPath, entry, errors)
-        if (id === undefined) return undefined
-        if (ids.has(id)) errors.push({ path: entryPath, message: 'repeats an earlier entry' })
-        ids.add(id)
+      return readArray(path, value, MAX_EXCLUDED_LISTS, fail, (entryPath, entry) => {
+        const id = readListId(entryPath, entry, fail)
+        if (id !== undefined && ids.has(id)) return fail(entryPath, 'repeats an earlier entry')
+        if (id !== undefined) ids.add(id)
         return id
       })
     },
-    option: {
-      flags: '--exclude <ids>',
-      as: 'list',
-      help: 'no customer who passes one of these allowlists',
-    },
+    option: ['--exclude <ids>', 'list', 'no customer who passes one of these allowlists'],
     describe: (ids) => [`without ${ids.join(', ')}`],
   },
 }
 
-/** Fields that contradict each other. */
-export function conflicts(path: string, { startTime, endTime, base, exclude }: CommonFields): FieldError[] {
-  const isBackwards = startTime !== undefined && endTime !== undefined && endTime <= startTime
-  const isExcluded = base !== undefined && exclude?.includes(base)
-  return [
-    ...(isBackwards ? [{ path: `${path}.endTime`, message: 'must be after startTime' }] : []),
-    ...(isExcluded ? [{ path: `${path}.base`, message: 'must not be in exclude as well' }] : []),
-  ]
+/** Fails where fields contradict each other. */
+export function checkCommon(
+  path: string,
+  { startTime, endTime, base, exclude }: CommonFields,
+  fail: Fail,
+): void {
+  if (startTime !== undefined && endTime !== undefined && endTime <= startTime)
+    fail(`${path}.endTime`, 'must be after startTime')
+  if (base !== undefined && exclude?.includes(base)) fail(`${path}.base`, 'must not be in exclude as well')
 }
 
 /** The time window applies to every strategy. Both ends are inside. */

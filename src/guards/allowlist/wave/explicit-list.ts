@@ -14,20 +14,15 @@ export const explicitList: Strategy<ExplicitListFields, 'explicit'> = {
   fields: {
     customerIds: {
       schema: { type: 'array', items: { type: 'string' }, description: 'At most 5,000' },
-      read(path, value, errors) {
-        const ids = readArray(path, value, MAX_WAVE_CUSTOMERS, errors, readBy(identifier))
+      read(path, value, fail) {
+        const ids = readArray(path, value, MAX_WAVE_CUSTOMERS, fail, readBy(identifier))
         return ids && [...new Set(ids)]
       },
-      option: {
-        flags: '--customers <ids>',
-        as: 'list',
-        help: 'customers that may pass, separated by commas',
-      },
+      option: ['--customers <ids>', 'list', 'customers that may pass, separated by commas'],
       describe: (ids) => [`${ids.length} customers`],
     },
   },
-  missing: (given) =>
-    given.has('customerIds') ? undefined : { field: 'customerIds', message: 'is required' },
+  missing: (given) => (given.has('customerIds') ? undefined : ['customerIds', 'is required']),
   compile({ customerIds = [] }) {
     const ids = new Set(customerIds.map((id) => (isUuid(id) ? id.toLowerCase() : id)))
     return { admits: (customerId) => ids.has(customerId) }

@@ -1,4 +1,4 @@
-import { type FieldError, isCatracaError } from '../../../core/errors.js'
+import { isCatracaError } from '../../../core/errors.js'
 
 /** The form of a value, for the server and its OpenAPI page. `Field.read` checks the value itself. */
 export interface JsonSchema {
@@ -11,19 +11,18 @@ export interface JsonSchema {
   readonly additionalProperties?: false
 }
 
-/** Reads one value. On failure it adds to `errors`, and its result is ignored. */
-export type Reader<T> = (path: string, value: unknown, errors: FieldError[]) => T | undefined
+/** Notes what is wrong. */
+export type Fail = (path: string, message: string) => undefined
+
+/** Reads one value, or fails. */
+export type Reader<T> = (path: string, value: unknown, fail: Fail) => T | undefined
 
 /** One field of the rule of a wave: everything that the doors and engines need to know of it. */
 export interface Field<T> {
   readonly schema: JsonSchema
   readonly read: Reader<T>
-  /** On the command line. `as` says how the text of the option is read. */
-  readonly option: {
-    readonly flags: string
-    readonly as: 'id' | 'list' | 'share' | 'step' | 'time'
-    readonly help: string
-  }
+  /** On the command line. `as` says how its text is read. */
+  readonly option: readonly [flags: string, as: 'id' | 'list' | 'share' | 'step' | 'time', help: string]
   /** For a line that people read. */
   describe(value: T): string[]
 }
@@ -38,15 +37,13 @@ export function readFields(
   path: string,
   value: unknown,
   known: object,
-  errors: FieldError[],
+  fail: Fail,
 ): Map<string, unknown> | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    errors.push({ path, message: 'must be an object' })
-    return undefined
-  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return fail(path, 'must be an object')
   const fields = new Map<string, unknown>()
   for (const [name, field] of Object.entries(value)) {
-    if (!Object.hasOwn(known, name)) errors.push({ path: `${path}.${name}`, message: 'is not a known field' })
+    if (!Object.hasOwn(known, name)) fail(`${path}.${name}`, 'is not a known field')
     else if (field !== undefined) fields.set(name, field)
   }
   return fields
@@ -57,43 +54,39 @@ export function readArray<T>(
   path: string,
   value: unknown,
   max: number,
-  errors: FieldError[],
+  fail: Fail,
   readEntry: Reader<T>,
 ): T[] | undefined {
-  if (!Array.isArray(value)) errors.push({ path, message: 'must be an array' })
-  else if (value.length > max) errors.push({ path, message: `must have at most ${max} entries` })
+  if (!Array.isArray(value)) return fail(path, 'must be an array')
+  if (value.length > max) return fail(path, `must have at most ${max} entries`)
   // `Array.from` reads the holes of a sparse array too.
-  else return Array.from(value, (entry, i) => readEntry(`${path}[${i}]`, entry, errors)).filter(isRead)
-  return undefined
+  const read = Array.from(value, (entry, i) => readEntry(`${path}[${i}]`, entry, fail))
+  return read.filter((entry) => entry !== undefined)
 }
 
-const isRead = <T>(value: T | undefined): value is T => value !== undefined
+export const readShare: Reader<number> = (path, value, fail) =>
+  isFrom0To(1, value) ? withoutSign(value) : fail(path, 'must be a number from 0 to 1')
 
-export const readShare: Reader<number> = (path, value, errors) => {
-  // Written so that NaN fails too.
-  if (typeof value === 'number' && value >= 0 && value <= 1) return withoutSign(value)
-  errors.push({ path, message: 'must be a number from 0 to 1' })
-  return undefined
-}
+export const readTime: Reader<number> = (path, value, fail) =>
+  Number.isSafeInteger(value) && isFrom0To(MAX_TIME_MS, value)
+    ? withoutSign(value)
+    : fail(path, `must be a whole number of epoch milliseconds from 0 to ${MAX_TIME_MS}`)
 
-export const readTime: Reader<number> = (path, value, errors) => {
-  if (Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TIME_MS)
-    return withoutSign(value as number)
-  errors.push({ path, message: `must be a whole number of epoch milliseconds from 0 to ${MAX_TIME_MS}` })
-  return undefined
-}
+/** Written so that NaN fails too. */
+const isFrom0To = (max: number, value: unknown): value is number =>
+  typeof value === 'number' && value >= 0 && value <= max
 
 /** -0 would come back from a store as 0. */
 const withoutSign = (value: number): number => (value === 0 ? 0 : value)
 
 /** Reads with a function that throws INVALID_INPUT. */
 export function readBy<T>(read: (path: string, value: unknown) => T): Reader<T> {
-  return (path, value, errors) => {
+  return (path, value, fail) => {
     try {
       return read(path, value)
     } catch (error) {
       if (!isCatracaError(error, 'INVALID_INPUT')) throw error
-      errors.push(...(error.errors ?? []))
+      for (const wrong of error.errors ?? []) fail(wrong.path, wrong.message)
       return undefined
     }
   }

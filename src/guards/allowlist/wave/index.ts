@@ -1,7 +1,7 @@
 import { CatracaError } from '../../../core/errors.js'
 import type { ListRecord } from '../port.js'
-import { NO_SALT, placeFromState, saltState, unsaltedPlace } from './hash.js'
-import type { Admission, Place } from './strategy.js'
+import { placeBy } from './hash.js'
+import type { Admission } from './strategy.js'
 import { type StrategyFacts, type StrategyStep, strategyOf } from './table.js'
 
 /** The rule of an ONDA list, compiled once so that a check only computes. */
@@ -22,10 +22,4 @@ export function compileWave({ config, salt }: Pick<ListRecord, 'config' | 'salt'
     admission: strategy?.compile(config, placeBy(salt)) ?? NOBODY,
     step: strategy?.step,
   }
-}
-
-function placeBy(salt: string): Place {
-  if (salt === NO_SALT) return unsaltedPlace
-  const state = saltState(salt)
-  return (customerId) => placeFromState(state, customerId)
 }

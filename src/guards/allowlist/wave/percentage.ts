@@ -1,5 +1,5 @@
 import { isoTime } from '../../../core/clock.js'
-import { type Reader, readArray, readFields, readShare, readTime } from './field.js'
+import { type Fail, readArray, readFields, readShare, readTime } from './field.js'
 import type { Strategy } from './strategy.js'
 
 /** From `at` (epoch milliseconds) on, the wave admits this percentage of customers. */
@@ -21,7 +21,12 @@ export interface PercentageFacts {
 }
 
 const MAX_STEPS = 1_000
-const STEP = { at: { type: 'number' }, percentage: { type: 'number' } } as const
+const STEP = {
+  type: 'object',
+  properties: { at: { type: 'number' }, percentage: { type: 'number' } },
+  required: ['at', 'percentage'],
+  additionalProperties: false,
+} as const
 
 /** Customers whose place is below the percentage. It may rise by steps. */
 export const percentage: Strategy<PercentageFields, 'percentage', PercentageFacts> = {
@@ -29,38 +34,25 @@ export const percentage: Strategy<PercentageFields, 'percentage', PercentageFact
     percentage: {
       schema: { type: 'number', description: '0 to 1' },
       read: readShare,
-      option: {
-        flags: '--percentage <share>',
-        as: 'share',
-        help: 'share of customers that may pass, 0 to 1',
-      },
+      option: ['--percentage <share>', 'share', 'share of customers that may pass, 0 to 1'],
       describe: (share) => [percent(share)],
     },
     ramp: {
-      schema: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: STEP,
-          required: ['at', 'percentage'],
-          additionalProperties: false,
-        },
-      },
+      schema: { type: 'array', items: STEP },
       read: readRamp,
-      option: {
-        flags: '--step <time=share>',
-        as: 'step',
-        help: 'from TIME on, SHARE of the customers may pass; may be repeated',
-      },
+      option: [
+        '--step <time=share>',
+        'step',
+        'from TIME on, SHARE of the customers may pass; may be repeated',
+      ],
       describe: (ramp) => ramp.map((step) => `${percent(step.percentage)} from ${isoTime(step.at)}`),
     },
   },
   missing(given) {
     const ramp = given.get('ramp')
     const noRamp = ramp === undefined || (Array.isArray(ramp) && ramp.length === 0)
-    return !given.has('percentage') && noRamp
-      ? { field: 'percentage', message: 'is required when there is no ramp' }
-      : undefined
+    if (!given.has('percentage') && noRamp) return ['percentage', 'is required when there is no ramp']
+    return undefined
   },
   compile({ percentage = 0, ramp = [] }, place) {
     const rule = { percentage, ramp: ramp.toSorted((a, b) => a.at - b.at) }
@@ -94,15 +86,14 @@ function percentageAt({ percentage = 0, ramp = [] }: PercentageFields, now: numb
   return begun === 0 ? percentage : ramp[begun - 1]!.percentage
 }
 
-function readRamp(...[path, value, errors]: Parameters<Reader<RampStep[]>>): RampStep[] | undefined {
+function readRamp(path: string, value: unknown, fail: Fail): RampStep[] | undefined {
   let latest = -1
-  return readArray(path, value, MAX_STEPS, errors, (stepPath, given) => {
-    const fields = readFields(stepPath, given, STEP, errors)
+  return readArray(path, value, MAX_STEPS, fail, (stepPath, given) => {
+    const fields = readFields(stepPath, given, STEP.properties, fail)
     if (fields === undefined) return undefined
-    const at = readTime(`${stepPath}.at`, fields.get('at'), errors)
-    const percentage = readShare(`${stepPath}.percentage`, fields.get('percentage'), errors)
-    if (at !== undefined && at <= latest)
-      errors.push({ path: `${stepPath}.at`, message: 'must be after the step before it' })
+    const at = readTime(`${stepPath}.at`, fields.get('at'), fail)
+    const percentage = readShare(`${stepPath}.percentage`, fields.get('percentage'), fail)
+    if (at !== undefined && at <= latest) fail(`${stepPath}.at`, 'must be after the step before it')
     if (at !== undefined) latest = at
     return at === undefined || percentage === undefined ? undefined : { at, percentage }
   })

@@ -41,7 +41,7 @@ export const FACT_SCHEMAS = Object.assign({}, ...ALL.map(({ facts }) => facts)) 
 
 /** All fields of rules but the strategy. */
 export const FIELDS = Object.assign({}, ...ALL.map(({ fields }) => fields), COMMON_FIELDS) as {
-  readonly [Name in FieldName]: Field<never>
+  readonly [Name in FieldName]: Field<unknown>
 }
 
 /** Undefined if a newer version or another program wrote the rule. */

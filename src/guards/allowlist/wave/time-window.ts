@@ -4,9 +4,7 @@ import type { Strategy } from './strategy.js'
 export const timeWindow: Strategy<object, undefined> = {
   fields: {},
   missing: (given) =>
-    given.has('startTime') || given.has('endTime')
-      ? undefined
-      : { field: 'startTime', message: 'or endTime is required' },
+    given.has('startTime') || given.has('endTime') ? undefined : ['startTime', 'or endTime is required'],
   compile: () => ({ admits: () => true }),
   step: undefined,
   facts: {},

@@ -3,6 +3,7 @@ import { LIST_SORTS } from '../../../guards/allowlist/list-search.js'
 import {
   type AddResult,
   type Allowlist,
+  CHECK_REASONS,
   type CheckAnswer,
   type CustomerAllowlist,
   EXPLAIN_STEPS,
@@ -133,18 +134,7 @@ const verdict = {
   allowlistId: listId,
   allowed: Type.Boolean(),
   type: Type.Unsafe<'FIXA' | 'ONDA' | null>({ type: ['string', 'null'], enum: ['FIXA', 'ONDA', null] }),
-  reason: oneOf([
-    'MEMBER',
-    'NOT_MEMBER',
-    'MEMBER_EXPIRED',
-    'IN_WAVE',
-    'OUT_OF_WAVE',
-    'OUTSIDE_WINDOW',
-    'EXCLUDED',
-    'ALLOWLIST_NOT_FOUND',
-    'ALLOWLIST_UNREADABLE',
-    'UNAVAILABLE',
-  ]),
+  reason: oneOf(CHECK_REASONS),
   degraded: Type.Optional(
     Type.Literal(true, { description: 'The store did not answer; see `allowlists.onUnavailable`' }),
   ),

@@ -10,7 +10,7 @@ import { fromJson, type Item, number, text } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
 import { behind } from '../client/key-ranges.js'
 import { LIST_PREFIX, listPartition, metaKey, REGISTRY_PARTITION, readListId, registryKey } from './items.js'
-import { encodeMeta, newIncarnation, readableMeta, type StoredList, toRecord, updatedAt } from './meta.js'
+import { encodeMeta, newIncarnation, readableMeta, recordOf, type StoredList, updatedAt } from './meta.js'
 import type { Store } from './store.js'
 
 /** Upkeep task of a deleted list. */
@@ -42,7 +42,7 @@ export class DynamodbLists implements ListStore {
     ])
     if (result.applied) {
       this.store.catalog.learned(list.id, item)
-      return { outcome: 'created', list: toRecord(stored) }
+      return { outcome: 'created', list: recordOf(stored) }
     }
     const existing = result.refusals[0]?.item
     return { outcome: existing?.deletedAt === undefined ? 'exists' : 'being-deleted' }
@@ -50,7 +50,7 @@ export class DynamodbLists implements ListStore {
 
   async get(id: string): Promise<ListRecord | undefined> {
     const stored = await this.store.catalog.read(id)
-    return stored && toRecord(stored)
+    return stored && recordOf(stored)
   }
 
   async page(after: string | undefined, limit: number): Promise<ListRecord[]> {
@@ -76,7 +76,7 @@ export class DynamodbLists implements ListStore {
     const lists = items
       .flatMap((item) => readableMeta(item) ?? [])
       .filter((list) => list.deletedAt === undefined)
-    return lists.sort((a, b) => (a.id < b.id ? -1 : 1)).map(toRecord)
+    return lists.sort((a, b) => (a.id < b.id ? -1 : 1)).map(recordOf)
   }
 
   async update(id: string, change: ListChange, now: number): Promise<UpdateOutcome> {
@@ -98,7 +98,7 @@ export class DynamodbLists implements ListStore {
     const stored = this.store.catalog.learned(id, result.item)
     if (stored === undefined) return { outcome: 'not-found' }
     if (!result.applied) return { outcome: 'version-mismatch', version: stored.version }
-    return { outcome: 'updated', list: toRecord(stored) }
+    return { outcome: 'updated', list: recordOf(stored) }
   }
 
   async delete(id: string, now: number): Promise<boolean> {

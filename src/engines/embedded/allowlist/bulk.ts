@@ -18,11 +18,12 @@ import type {
   SortedCustomers,
 } from '../../../guards/allowlist/port.js'
 import type { Environment } from '../lmdb/environment.js'
-import type { Catalog, StoredList } from './catalog.js'
+import type { Catalog } from './catalog.js'
 import { ImportRecords } from './imports.js'
 import type { Journal } from './journal.js'
 import { attributesAt, FOREVER, isMember, newRow, type Row, sameAttributes } from './member-row-codec.js'
 import { MemberRows, tally } from './member-rows.js'
+import type { StoredList } from './meta.js'
 import { Replacement } from './replace.js'
 import type { Sweeper } from './sweeper.js'
 import { addSweep, dropSweep, pendingSweeps } from './sweeps.js'

@@ -1,8 +1,9 @@
 import { isLive, type LeasedImport } from '../../../guards/allowlist/import/stored-import.js'
 import type { ImportSession } from '../../../guards/allowlist/port.js'
 import type { Environment } from '../lmdb/environment.js'
-import type { Catalog, StoredList } from './catalog.js'
+import type { Catalog } from './catalog.js'
 import { importKey } from './keys.js'
+import type { StoredList } from './meta.js'
 
 /** Import records. Everything but `read` runs in a write transaction of the caller. */
 export class ImportRecords {

@@ -8,7 +8,7 @@ import type {
   SortedCustomers,
 } from '../../../guards/allowlist/port.js'
 import type { Environment } from '../lmdb/environment.js'
-import type { Catalog, Counters, StoredList } from './catalog.js'
+import type { Catalog } from './catalog.js'
 import { DifferenceList } from './difference-list.js'
 import type { ImportRecords } from './imports.js'
 import type { Journal } from './journal.js'
@@ -23,6 +23,7 @@ import {
   visible,
 } from './member-row-codec.js'
 import { MemberRows, tally } from './member-rows.js'
+import type { Counters, StoredList } from './meta.js'
 import { addSweep, dropSweep } from './sweeps.js'
 
 /** Rows per write transaction: it holds the write lock for some milliseconds. */

@@ -4,19 +4,12 @@ import type { Bounds } from '../core/coalesced-read.js'
 import { DEFAULT_MAX_SERIES } from '../core/figures.js'
 import { ApiKeys } from '../guards/access/index.js'
 import { CheckFigures } from '../guards/allowlist/check-figures.js'
-import type { Allowlists } from '../guards/allowlist/index.js'
 import type { CheckCounts } from '../guards/allowlist/membership/indexed-checks.js'
 import type { IndexFigures } from '../guards/allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP, type MembershipOptions } from '../guards/allowlist/membership/options.js'
 import type { OnUnavailable } from '../guards/allowlist/types.js'
-import type { AuditTrail } from '../guards/audit/index.js'
-import type { Caches } from '../guards/cache/index.js'
-import type { Idempotency } from '../guards/idempotency/index.js'
-import type { Locks } from '../guards/lock/index.js'
-import type { OneTimeCodes } from '../guards/one-time-code/index.js'
-import type { RateLimits } from '../guards/rate-limit/index.js'
-import type { TokenDenylist } from '../guards/token-denylist/index.js'
-import { checkCalls } from './checked-calls.js'
+import type { Guards } from './checked-calls.js'
+import { decoratedGuards } from './decorated-guards.js'
 import { EngineCalls } from './engine-calls.js'
 import { EngineFiguresReader } from './engine-figures.js'
 import { type Health, HealthReads } from './health.js'
@@ -30,7 +23,7 @@ import { type OpenIdempotencyOptions, openIdempotency } from './open-idempotency
 import { type OpenLimitsOptions, openLimits } from './open-limits.js'
 import { type OpenLocksOptions, openLocks } from './open-locks.js'
 import { type OpenTokensOptions, openTokens } from './open-tokens.js'
-import { auditOptions, type OpenAuditOptions, openAudit, recordGuards } from './record-audit.js'
+import { auditOptions, type OpenAuditOptions, openAudit } from './record-audit.js'
 import { Stores } from './stores.js'
 import { Tracing } from './tracing.js'
 import { Upkeep } from './upkeep.js'
@@ -72,17 +65,7 @@ export interface MetricsOptions {
 }
 
 /** All guards over their engines. */
-export interface Catraca {
-  readonly allowlists: Allowlists
-  readonly keys: ApiKeys
-  readonly limits: RateLimits
-  readonly idempotency: Idempotency
-  readonly codes: OneTimeCodes
-  readonly tokens: TokenDenylist
-  readonly locks: Locks
-  readonly cache: Caches
-  /** Who changed what, when, from what to what. */
-  readonly audit: AuditTrail
+export interface Catraca extends Guards {
   /** Where the data is, without credentials. */
   readonly store: string
   /** Resolves when the most used lists are in memory. */
@@ -185,19 +168,10 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   })
   const { allowlists, indexes } = opened
   const keys = new ApiKeys(engine.keys, clock)
-  recordGuards(audit, { allowlists, keys, limits, idempotency, codes, tokens, locks })
-  checkCalls({ allowlists, keys, limits, idempotency, codes, tokens, locks, cache, audit })
+  const guards = { allowlists, keys, limits, idempotency, codes, tokens, locks, cache, audit }
   upkeep.start(sweepIntervalMs)
   return {
-    allowlists,
-    keys,
-    limits,
-    idempotency,
-    codes,
-    tokens,
-    locks,
-    cache,
-    audit,
+    ...decoratedGuards(guards),
     store: redactStoreUrl(store),
     maxSeries,
     ready: opened.ready,

@@ -1,24 +1,21 @@
 import type { Clock } from '../core/clock.js'
 import { CatracaError } from '../core/errors.js'
-import type { ApiKeys } from '../guards/access/index.js'
-import type { Allowlists, TimedEngine } from '../guards/allowlist/index.js'
+import type { TimedEngine } from '../guards/allowlist/index.js'
 import { AuditTrail } from '../guards/audit/index.js'
-import { recordAllowlists } from '../guards/audit/recorded-allowlists.js'
-import { recordLimits } from '../guards/audit/recorded-limits.js'
+import { ALLOWLIST_CHANGES } from '../guards/audit/recorded-allowlists.js'
+import { LIMIT_CHANGES } from '../guards/audit/recorded-limits.js'
 import { boundedMembers, recordedMembers } from '../guards/audit/recorded-members.js'
 import {
-  recordCodes,
-  recordIdempotency,
-  recordKeys,
-  recordLocks,
-  recordTokens,
+  CODE_CHANGES,
+  IDEMPOTENCY_CHANGES,
+  KEY_CHANGES,
+  LOCK_CHANGES,
+  TOKEN_CHANGES,
 } from '../guards/audit/recorded-others.js'
+import { type ChangeDescription, recording } from '../guards/audit/recording.js'
 import { type AuditOptions, DEFAULT_AUDIT, MAX_RETENTION_DAYS } from '../guards/audit/types.js'
-import type { Idempotency } from '../guards/idempotency/index.js'
-import type { Locks } from '../guards/lock/index.js'
-import type { OneTimeCodes } from '../guards/one-time-code/index.js'
-import type { RateLimits } from '../guards/rate-limit/index.js'
-import type { TokenDenylist } from '../guards/token-denylist/index.js'
+import type { Guards } from './checked-calls.js'
+import type { Decoration } from './decorate.js'
 import type { StoreEngine } from './open-engine.js'
 
 export interface OpenAuditOptions extends Partial<AuditOptions> {
@@ -31,17 +28,6 @@ interface Surroundings {
   /** How long a change and its audit entry may take together. */
   changeTimeoutMs: number
   report: (message: string, error: unknown) => void
-}
-
-/** The guards with changes made by people rather than by traffic. */
-export interface RecordedGuards {
-  allowlists: Allowlists
-  keys: ApiKeys
-  limits: RateLimits
-  idempotency: Idempotency
-  codes: OneTimeCodes
-  tokens: TokenDenylist
-  locks: Locks
 }
 
 /** Completes and validates the options, before anything is opened that would have to be closed again. */
@@ -72,13 +58,21 @@ export function openAudit(
   return { audit, allowlistEngine: { ...allowlists, members } }
 }
 
-/** Makes the trail record the changes of these guards, if enabled, and applies the change timeout in any case. */
-export function recordGuards(trail: AuditTrail, guards: RecordedGuards): void {
-  recordAllowlists(guards.allowlists, trail)
-  recordKeys(guards.keys, trail)
-  recordLimits(guards.limits, trail)
-  recordIdempotency(guards.idempotency, trail)
-  recordCodes(guards.codes, trail)
-  recordTokens(guards.tokens, trail)
-  recordLocks(guards.locks, trail)
+/** The changes of each guard. Caches are changed by traffic only, and the trail by what it records. */
+const CHANGES: Record<keyof Guards, object> = {
+  ...{ allowlists: ALLOWLIST_CHANGES, keys: KEY_CHANGES, limits: LIMIT_CHANGES },
+  ...{ idempotency: IDEMPOTENCY_CHANGES, codes: CODE_CHANGES, tokens: TOKEN_CHANGES, locks: LOCK_CHANGES },
+  ...{ cache: {}, audit: {} },
+}
+
+type Describe = (guard: object, ...args: unknown[]) => ChangeDescription<unknown, unknown>
+
+/** Records the changes of a guard, if the trail is enabled, and applies the change timeout in any case. */
+export function recorded(trail: AuditTrail, kind: keyof Guards, guard: object): Decoration {
+  const changes = CHANGES[kind] as Partial<Record<string, Describe>>
+  return (name, method) => {
+    const describe = changes[name]
+    if (describe === undefined) return method
+    return (...args) => recording(trail, () => method(...args) as Promise<unknown>, describe(guard, ...args))
+  }
 }

@@ -8,6 +8,13 @@ import type { CheckCounts } from '../guards/allowlist/membership/indexed-checks.
 import type { IndexFigures } from '../guards/allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP, type MembershipOptions } from '../guards/allowlist/membership/options.js'
 import type { OnUnavailable } from '../guards/allowlist/types.js'
+import { Caches, type CachesOptions } from '../guards/cache/index.js'
+import { Idempotency } from '../guards/idempotency/index.js'
+import { type IdempotencyOptions, idempotencyOptions } from '../guards/idempotency/options.js'
+import { RateLimits } from '../guards/rate-limit/index.js'
+import { DEFAULT_LIMITS, type LimitOptions } from '../guards/rate-limit/options.js'
+import { TokenDenylist } from '../guards/token-denylist/index.js'
+import { DEFAULT_TOKENS, type TokenOptions } from '../guards/token-denylist/types.js'
 import type { Guards } from './checked-calls.js'
 import { decoratedGuards } from './decorated-guards.js'
 import { EngineCalls } from './engine-calls.js'
@@ -15,14 +22,10 @@ import { EngineFiguresReader } from './engine-figures.js'
 import { type Health, HealthReads } from './health.js'
 import { openHotTier } from './hot-tier.js'
 import { type ImportOptions, openAllowlists, type Stats } from './open-allowlists.js'
-import { type OpenCacheOptions, openCache } from './open-cache.js'
 import { type OpenCodesOptions, openCodes } from './open-codes.js'
 import { type EngineOptions, engineSource } from './open-engine.js'
 import { OPEN_FIELDS } from './open-fields.js'
-import { type OpenIdempotencyOptions, openIdempotency } from './open-idempotency.js'
-import { type OpenLimitsOptions, openLimits } from './open-limits.js'
 import { type OpenLocksOptions, openLocks } from './open-locks.js'
-import { type OpenTokensOptions, openTokens } from './open-tokens.js'
 import { auditOptions, type OpenAuditOptions, openAudit } from './record-audit.js'
 import { Stores } from './stores.js'
 import { Tracing } from './tracing.js'
@@ -35,12 +38,12 @@ export interface OpenOptions extends EngineOptions {
   /** How often to delete expired data. 0: only when `upkeep()` is called. */
   sweepIntervalMs?: number
   membership?: Partial<MembershipOptions>
-  limits?: OpenLimitsOptions
-  idempotency?: OpenIdempotencyOptions
+  limits?: InStore<LimitOptions>
+  idempotency?: InStore<IdempotencyOptions>
   codes?: OpenCodesOptions
   tokens?: OpenTokensOptions
   locks?: OpenLocksOptions
-  cache?: OpenCacheOptions
+  cache?: InStore<Pick<CachesOptions, 'timeoutMs' | 'spaces'>>
   metrics?: MetricsOptions
   audit?: OpenAuditOptions
   /**
@@ -56,6 +59,14 @@ export interface OpenOptions extends EngineOptions {
   onReport?: (message: string, error: unknown) => void
   import?: ImportOptions
 }
+
+/** Options of a guard that may be in another store than the rest. */
+export type InStore<Options> = Partial<Options> & {
+  /** A store URL, if the data of this guard is in another store than the rest. */
+  store?: string
+}
+
+export type OpenTokensOptions = InStore<TokenOptions>
 
 export interface MetricsOptions {
   /** Whether guards and engines count what they do. Default: true. */
@@ -108,7 +119,9 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
     ...options.redis,
     idempotencyNaming: naming,
   } as const
+  // Before anything is opened that would have to be closed again.
   const recording = auditOptions(options.audit)
+  const records = idempotencyOptions({ ...options.idempotency, naming })
   const tracing = new Tracing(options.tracing?.enabled ?? true)
   await tracing.look()
   const calls = new EngineCalls()
@@ -124,17 +137,22 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
   const around = { clock, report }
   const limitEngine = await engineOf(options.limits)
-  const limits = openLimits(options.limits ?? {}, limitEngine, { ...around, maxSeries })
-  const idempotency = openIdempotency(
-    { ...options.idempotency, naming },
-    await engineOf(options.idempotency),
-    around,
-  )
+  const limits = new RateLimits({
+    ...{ ...around, maxSeries, engine: limitEngine.limits },
+    options: { ...DEFAULT_LIMITS, ...options.limits },
+  })
+  const idempotency = new Idempotency({
+    ...{ ...around, store: (await engineOf(options.idempotency)).idempotency },
+    options: records,
+  })
   const codeEngine = await engineOf(options.codes)
   const codes = await Promise.resolve()
     .then(() => openCodes(options.codes ?? {}, codeEngine, { ...around, limits: limitEngine }))
     .catch(closing)
-  const tokens = openTokens(options.tokens ?? {}, await engineOf(options.tokens), around)
+  const tokens = new TokenDenylist({
+    ...{ ...around, store: (await engineOf(options.tokens)).tokens },
+    options: { ...DEFAULT_TOKENS, ...options.tokens },
+  })
   const openedLocks = await openLocks(options.locks ?? {}, () => engineOf(options.locks), {
     ...around,
     redis: options.redis,
@@ -145,7 +163,7 @@ export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
   const changeTimeoutMs = Math.max(...stores.open.map((open) => open.engine.writeTimeoutMs))
   const { audit, allowlistEngine } = openAudit(recording, auditEngine, engine, { ...around, changeTimeoutMs })
   const cacheEngine = await stores.engineOf(options.cache?.store, 'caches').catch(closing)
-  const cache = openCache(options.cache ?? {}, cacheEngine, around)
+  const cache = new Caches({ ...around, ...options.cache, store: cacheEngine.cache })
   const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens, locks, cache].map(
     (part) => (now: number) => part.sweep(now),
   )

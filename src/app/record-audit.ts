@@ -30,7 +30,7 @@ interface Surroundings {
   report: (message: string, error: unknown) => void
 }
 
-/** Completes and validates the options, before anything is opened that would have to be closed again. */
+/** Validates the options and adds the defaults. */
 export function auditOptions({ store: _, ...given }: OpenAuditOptions = {}): AuditOptions {
   const options = { ...DEFAULT_AUDIT, ...given }
   const { retentionDays } = options

@@ -2,21 +2,13 @@ import { systemClock } from '../core/clock.js'
 import type { Bounds } from '../core/coalesced-read.js'
 import { DEFAULT_MAX_SERIES } from '../core/figures.js'
 import type { Engine, EnginePorts, GuardName } from '../engines/engine.js'
-import type { ApiKeys } from '../guards/access/index.js'
 import { CheckFigures } from '../guards/allowlist/check-figures.js'
-import type { Allowlists } from '../guards/allowlist/index.js'
 import type { CheckCounts } from '../guards/allowlist/membership/indexed-checks.js'
 import type { IndexFigures } from '../guards/allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP } from '../guards/allowlist/membership/options.js'
-import type { AuditTrail } from '../guards/audit/index.js'
-import type { Caches } from '../guards/cache/index.js'
-import type { Idempotency } from '../guards/idempotency/index.js'
 import type { RecordNaming } from '../guards/idempotency/options.js'
-import type { Locks } from '../guards/lock/index.js'
-import type { OneTimeCodes } from '../guards/one-time-code/index.js'
-import type { RateLimits } from '../guards/rate-limit/index.js'
-import type { TokenDenylist } from '../guards/token-denylist/index.js'
-import { checkCalls } from './checked-calls.js'
+import type { Guards } from './checked-calls.js'
+import { decoratedGuards } from './decorated-guards.js'
 import { EngineCalls } from './engine-calls.js'
 import { EngineFiguresReader } from './engine-figures.js'
 import { type Health, HealthReads } from './health.js'
@@ -27,7 +19,7 @@ import type { OpenOptions, OwnEngineOptions } from './open-options.js'
 import { openPorts } from './open-ports.js'
 import { checkOwnEngine } from './own-engine.js'
 import { plainGuards } from './plain-guards.js'
-import { auditOptions, openAudit, recordGuards, recordMembers } from './record-audit.js'
+import { auditOptions, openAudit, recordMembers } from './record-audit.js'
 import { openVoting } from './redlock.js'
 import { Stores } from './stores.js'
 import { Tracing } from './tracing.js'
@@ -37,17 +29,7 @@ export type { GuardName } from '../engines/engine.js'
 export type { OpenOptions } from './open-options.js'
 
 /** All guards over their engines. */
-export interface Catraca {
-  readonly allowlists: Allowlists
-  readonly keys: ApiKeys
-  readonly limits: RateLimits
-  readonly idempotency: Idempotency
-  readonly codes: OneTimeCodes
-  readonly tokens: TokenDenylist
-  readonly locks: Locks
-  readonly cache: Caches
-  /** Who changed what, when, from what to what. */
-  readonly audit: AuditTrail
+export interface Catraca extends Guards {
   /** Where the data is, without credentials. */
   readonly store: string
   /** Resolves when the most used lists are in memory. */
@@ -173,9 +155,6 @@ async function openGuards(options: AnyOptions, parts: Parts): Promise<AnyCatraca
       onUnavailable: options.onUnavailable ?? 'block',
       sweepSoon: () => upkeep.runSoon(),
     })
-  const guards = { ...plain, allowlists: lists?.allowlists, audit }
-  recordGuards(trail, guards)
-  checkCalls(guards)
   // The hot tier belongs to the main engine.
   const looks = new HealthReads(
     () => stores.open,
@@ -183,7 +162,7 @@ async function openGuards(options: AnyOptions, parts: Parts): Promise<AnyCatraca
   )
   upkeep.start(options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS)
   return {
-    ...guards,
+    ...decoratedGuards({ ...plain, allowlists: lists?.allowlists, audit }, trail),
     store: main.shown,
     maxSeries,
     ready: lists?.ready ?? Promise.resolve(),

@@ -1,28 +1,24 @@
 import type { Clock } from '../core/clock.js'
 import { CatracaError } from '../core/errors.js'
-import type { ApiKeys } from '../guards/access/index.js'
-import type { Allowlists, TimedEngine } from '../guards/allowlist/index.js'
+import type { TimedEngine } from '../guards/allowlist/index.js'
 import type { AllowlistEngine } from '../guards/allowlist/port.js'
 import { AuditTrail } from '../guards/audit/index.js'
 import type { AuditStore } from '../guards/audit/port.js'
-import { recordAllowlists } from '../guards/audit/recorded-allowlists.js'
-import { recordLimits } from '../guards/audit/recorded-limits.js'
+import { ALLOWLIST_CHANGES } from '../guards/audit/recorded-allowlists.js'
+import { LIMIT_CHANGES } from '../guards/audit/recorded-limits.js'
 import { boundedMembers, recordedMembers } from '../guards/audit/recorded-members.js'
 import {
-  recordCodes,
-  recordIdempotency,
-  recordKeys,
-  recordLocks,
-  recordTokens,
+  CODE_CHANGES,
+  IDEMPOTENCY_CHANGES,
+  KEY_CHANGES,
+  LOCK_CHANGES,
+  TOKEN_CHANGES,
 } from '../guards/audit/recorded-others.js'
+import { type ChangeDescription, recording } from '../guards/audit/recording.js'
 import { type AuditOptions, DEFAULT_AUDIT, MAX_RETENTION_DAYS } from '../guards/audit/types.js'
-import type { Idempotency } from '../guards/idempotency/index.js'
-import type { Locks } from '../guards/lock/index.js'
-import type { OneTimeCodes } from '../guards/one-time-code/index.js'
-import type { RateLimits } from '../guards/rate-limit/index.js'
-import type { TokenDenylist } from '../guards/token-denylist/index.js'
+import type { Guards } from './checked-calls.js'
+import type { Decoration } from './decorate.js'
 import type { OpenAuditOptions } from './open-options.js'
-import type { Offered } from './open-ports.js'
 
 interface Surroundings {
   clock: Clock
@@ -31,18 +27,7 @@ interface Surroundings {
   report: (message: string, error: unknown) => void
 }
 
-/** The guards with changes made by people rather than by traffic. */
-export interface RecordedGuards {
-  allowlists: Allowlists
-  keys: ApiKeys
-  limits: RateLimits
-  idempotency: Idempotency
-  codes: OneTimeCodes
-  tokens: TokenDenylist
-  locks: Locks
-}
-
-/** Completes and validates the options, before anything is opened that would have to be closed again. */
+/** Validates the options and adds the defaults. */
 export function auditOptions({ store: _, ...given }: OpenAuditOptions = {}): AuditOptions {
   const options = { ...DEFAULT_AUDIT, ...given }
   const { retentionDays } = options
@@ -88,14 +73,21 @@ export function recordMembers(
   return { lists, members, checks, bulk, changes, index, upkeep }
 }
 
-/** Makes the trail record the changes of these guards, if enabled, and applies the change timeout in any case. */
-export function recordGuards(trail: AuditTrail, guards: Offered<RecordedGuards>): void {
-  const { allowlists, keys, limits, idempotency, codes, tokens, locks } = guards
-  if (allowlists) recordAllowlists(allowlists, trail)
-  if (keys) recordKeys(keys, trail)
-  if (limits) recordLimits(limits, trail)
-  if (idempotency) recordIdempotency(idempotency, trail)
-  if (codes) recordCodes(codes, trail)
-  if (tokens) recordTokens(tokens, trail)
-  if (locks) recordLocks(locks, trail)
+/** The changes of each guard. Caches are changed by traffic only, and the trail by what it records. */
+const CHANGES: Record<keyof Guards, object> = {
+  ...{ allowlists: ALLOWLIST_CHANGES, keys: KEY_CHANGES, limits: LIMIT_CHANGES },
+  ...{ idempotency: IDEMPOTENCY_CHANGES, codes: CODE_CHANGES, tokens: TOKEN_CHANGES, locks: LOCK_CHANGES },
+  ...{ cache: {}, audit: {} },
+}
+
+type Describe = (guard: object, ...args: unknown[]) => ChangeDescription<unknown, unknown>
+
+/** Records the changes of a guard, if the trail is enabled, and applies the change timeout in any case. */
+export function recorded(trail: AuditTrail, kind: keyof Guards, guard: object): Decoration {
+  const changes = CHANGES[kind] as Partial<Record<string, Describe>>
+  return (name, method) => {
+    const describe = changes[name]
+    if (describe === undefined) return method
+    return (...args) => recording(trail, () => method(...args) as Promise<unknown>, describe(guard, ...args))
+  }
 }

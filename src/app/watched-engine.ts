@@ -1,9 +1,10 @@
 import { isPromise, type MaybePromise, whenReady } from '../core/maybe-promise.js'
 import type { Engine, GuardName } from '../engines/engine.js'
 import type { CheckStore, CheckView } from '../guards/allowlist/port.js'
+import { type Decoration, decorated, type Method } from './decorate.js'
 import { type EngineCalls, outcomeOf, type VerbCalls } from './engine-calls.js'
 import type { Tracing } from './tracing.js'
-import { CHANGES, CHECKS, type Members, PORT_LIST } from './watched-ports.js'
+import { CHANGES, CHECKS, type Members, PORT_LIST, VIEW } from './watched-ports.js'
 
 export interface EngineWatch {
   readonly calls: EngineCalls
@@ -31,8 +32,6 @@ export function watchedPorts<E extends Engine>(engine: E, watch: EngineWatch): P
 /** What engines that answer from memory answer for every check. */
 const FROM_MEMORY = new Set<object>([CHECKS, CHANGES])
 
-type Verb = (...args: unknown[]) => unknown
-
 class PortWatch {
   private readonly views = new WeakMap<CheckView, CheckView>()
 
@@ -44,19 +43,11 @@ class PortWatch {
   /** `part`: which port, for capabilities with several. */
   port(port: object, members: Members, capability: string, part: string | undefined): object {
     if (members === CHECKS) return this.checks(port as CheckStore)
-    const watched: Record<string, unknown> = {}
-    for (const name of Object.keys(members) as (keyof typeof port)[]) {
-      const member: unknown = port[name]
-      if (typeof member !== 'function') {
-        Object.defineProperty(watched, name, { enumerable: true, get: () => port[name] })
-      } else if (members[name] === 'plain') {
-        watched[name] = member.bind(port)
-      } else {
-        const verb = part === undefined ? name : `${part}.${name}`
-        watched[name] = this.verb(port, member as Verb, capability, verb)
-      }
+    const watch: Decoration = (name, method) => {
+      if (members[name] === 'plain') return method
+      return this.verb(method, capability, part === undefined ? name : `${part}.${name}`)
     }
-    return watched
+    return decorated(port, members, watch)
   }
 
   private checks(checks: CheckStore): CheckStore {
@@ -70,31 +61,29 @@ class PortWatch {
   private view(view: CheckView): CheckView {
     let watched = this.views.get(view)
     if (watched === undefined) {
-      watched = {
-        list: this.verb(view, view.list as Verb, 'allowlists', 'checks.list') as CheckView['list'],
-        member: this.verb(view, view.member as Verb, 'allowlists', 'checks.member') as CheckView['member'],
-      }
+      const watch: Decoration = (name, method) => this.verb(method, 'allowlists', `checks.${name}`)
+      watched = decorated(view, VIEW, watch)
       this.views.set(view, watched)
     }
     return watched
   }
 
-  private verb(port: object, verb: Verb, capability: string, name: string): Verb {
+  private verb(method: Method, capability: string, name: string): Method {
     const calls = this.watch.calls.of(this.engine, capability, name)
     const { tracing } = this.watch
     return (...args) => {
       const span = tracing.spans?.engineCall(calls)
-      if (span !== undefined) return span.around(() => timed(port, verb, args, calls))
-      return timed(port, verb, args, calls)
+      if (span !== undefined) return span.around(() => timed(method, args, calls))
+      return timed(method, args, calls)
     }
   }
 }
 
-function timed(port: object, verb: Verb, args: unknown[], calls: VerbCalls): MaybePromise<unknown> {
+function timed(method: Method, args: unknown[], calls: VerbCalls): MaybePromise<unknown> {
   const startedMs = performance.now()
   let answer: MaybePromise<unknown>
   try {
-    answer = verb.apply(port, args)
+    answer = method(...args)
   } catch (error) {
     calls.outcomes[outcomeOf(error)]++
     throw error

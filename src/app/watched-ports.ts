@@ -2,7 +2,14 @@ import type { EnginePorts, GuardName } from '../engines/engine.js'
 import type { KeyStore } from '../guards/access/port.js'
 import type { ChangeFeed } from '../guards/allowlist/changes/port.js'
 import type { IndexStore } from '../guards/allowlist/membership/port.js'
-import type { BulkStore, CheckStore, ListStore, MemberStore, UpkeepStore } from '../guards/allowlist/port.js'
+import type {
+  BulkStore,
+  CheckStore,
+  CheckView,
+  ListStore,
+  MemberStore,
+  UpkeepStore,
+} from '../guards/allowlist/port.js'
 import type { AuditStore } from '../guards/audit/port.js'
 import type { CacheStore } from '../guards/cache/port.js'
 import type { IdempotencyStore } from '../guards/idempotency/port.js'
@@ -35,6 +42,7 @@ const MEMBERS: Watched<MemberStore> = {
 }
 /** Views are watched separately. */
 export const CHECKS: Watched<CheckStore> = { view: 'plain', readToken: 'plain' }
+export const VIEW: Watched<CheckView> = { list: 'call', member: 'call' }
 const BULK: Watched<BulkStore> = {
   begin: 'call',
   add: 'call',

@@ -40,6 +40,7 @@ export const DEFAULT_IDEMPOTENCY: IdempotencyOptions = {
   naming: 'operation',
 }
 
+/** Validates the options and adds the defaults. */
 export function idempotencyOptions(given: Partial<IdempotencyOptions>): IdempotencyOptions {
   const options = { ...DEFAULT_IDEMPOTENCY, ...given }
   if (options.minLifeMs <= options.maxLifeMs) return options

@@ -177,7 +177,7 @@ describe('options of a space', () => {
       [{ l1: { maxEntries: 0 } }, /l1.maxEntries must be/],
       [{ breaker: { failures: 1.5 } }, /breaker.failures must be/],
       [{ onUnavailable: 'maybe' } as never, /onUnavailable must be one of source, first-tier/],
-      [{ ttl: 5 } as never, /ttl is not an option/],
+      [{ ttl: 5 } as never, /ttl is unknown/],
     ]
     for (const [options, message] of wrong) {
       assert.throws(

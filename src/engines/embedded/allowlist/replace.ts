@@ -29,7 +29,7 @@ interface Transaction {
 
 /**
  * Builds the next generation of a list. It walks the members and the new customers side by side, both in key order.
- * It writes only differences, as generation windows on rows (see rows.ts), so that no reader sees them before the
+ * It writes only differences, as generation windows on rows (generation-changes.ts), so that no reader sees them before the
  * switch.
  */
 export class Replacement {

@@ -19,13 +19,11 @@ import {
 import { decodeMeta, newIncarnation, recordOf } from '../../../src/engines/dynamodb/allowlist/meta.js'
 import {
   attributesAt,
-  countSteps,
   decodeRow,
   encodeRow,
   FOREVER,
   type Row,
   rowOf,
-  sameAttributes,
   stateOf,
   visible,
 } from '../../../src/engines/dynamodb/allowlist/rows.js'
@@ -35,6 +33,8 @@ import {
   Tokens,
   UNPROVABLE,
 } from '../../../src/engines/dynamodb/allowlist/tokens.js'
+
+import { countSteps, sameAttributes } from '../../../src/guards/allowlist/generation-changes.js'
 
 const place = { listId: 'a', partition: 'ALLOWLIST#a', customerId: 'c' }
 const SECOND = 1_900_000_000_000

@@ -1,3 +1,4 @@
+import { afterSwitch, afterUndo, type Change } from '../../../guards/allowlist/generation-changes.js'
 import type { Item } from '../client/attributes.js'
 import type { WriteResult } from '../client/calls.js'
 import type { Condition } from '../client/expression.js'
@@ -7,7 +8,7 @@ import { type FoundRow, MemberReads } from './member-reads.js'
 import { rowKey } from './member-steps.js'
 import type { StoredList } from './meta.js'
 import { undoneStep } from './replace-states.js'
-import { attributesAt, decodeRow, encodeRow, FOREVER, type Row, unchangedRow } from './rows.js'
+import { decodeRow, encodeRow, type Row, unchangedRow } from './rows.js'
 import type { Store } from './store.js'
 import { inTurns, type TaskResult } from './upkeep.js'
 
@@ -17,7 +18,8 @@ const PAGES_PER_STEP = 10
 const AT_ONCE = 16
 const AFTER_MOVE_MS = 60_000
 
-type Mend = (row: Row) => Row | undefined | 'as it is'
+/** The change id stays, because no visible value changes. */
+type Mend = (row: Row) => Change<Row>
 
 /** Cleans up after replaces. No count changes, because no row that a generation sees is changed. */
 export class GenerationSweeps {
@@ -113,38 +115,5 @@ export class GenerationSweeps {
       if (result.applied) return
       item = result.item
     }
-  }
-}
-
-/** The change id stays, because no visible value changes. */
-function afterSwitch(row: Row, generation: number): Row | undefined | 'as it is' {
-  if (row.tombstone) return row.pin <= generation ? undefined : 'as it is'
-  if (row.until <= generation) return undefined
-  return row.next === undefined || row.next.from > generation ? 'as it is' : folded(row, generation)
-}
-
-function afterUndo(row: Row, generation: number): Row | undefined | 'as it is' {
-  if (row.tombstone) return row.pin <= generation ? undefined : 'as it is'
-  if (row.from === generation) return undefined
-  const changed = { ...row }
-  if (row.until === generation) changed.until = FOREVER
-  if (row.next?.from === generation) delete changed.next
-  return changed.until === row.until && changed.next === row.next ? 'as it is' : changed
-}
-
-/** The row with only the attributes that this generation sees. */
-export function folded(row: Row, generation: number): Row {
-  if (row.next === undefined || row.next.from > generation) return row
-  const { addedAt, from, until, pin, tombstone, changeId, batch, incarnation } = row
-  return {
-    ...attributesAt(row, generation),
-    addedAt,
-    from,
-    until,
-    pin,
-    tombstone,
-    ...(changeId !== undefined && { changeId }),
-    ...(batch !== undefined && { batch }),
-    ...(incarnation !== undefined && { incarnation }),
   }
 }

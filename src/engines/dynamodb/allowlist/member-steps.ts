@@ -1,10 +1,11 @@
+import { countSteps } from '../../../guards/allowlist/generation-changes.js'
 import type { Item } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { customerSort, type Key, keyOf, type Layout, metaKey, type Place, placeOf } from './items.js'
 import { placesOf, type StoredList, unchangedMeta, updatedAt } from './meta.js'
 import { takeFromBatches } from './open-batches.js'
-import { countSteps, encodeRow, type Row, unchangedRow, visible } from './rows.js'
+import { encodeRow, type Row, unchangedRow, visible } from './rows.js'
 
 export type Tables = Readonly<Record<Place['table'], string>>
 

@@ -9,12 +9,11 @@ import type {
 } from '../../../guards/allowlist/port.js'
 import { shardOf } from '../../../guards/allowlist/shard.js'
 import type { BatchCounts } from './batch-counts.js'
-import { importedCustomers } from './bulk-rows.js'
+import { type ImportedCustomer, importedCustomers } from './bulk-rows.js'
 import { encodeDifferences, MAX_DIFFERENCE_BYTES } from './differences.js'
 import { ImportLease } from './import-lease.js'
 import type { ImportRecords, StoredImport } from './imports.js'
 import type { StoredList } from './meta.js'
-import type { DesiredRow } from './replace-rows.js'
 import { GENERATION, switchStep } from './replace-states.js'
 import { isUuid, ShardWalk } from './replace-walk.js'
 import { ReplaceWrites } from './replace-writes.js'
@@ -82,7 +81,7 @@ export class Replacement {
     return owned
   }
 
-  private async take(entrants: { customerId: string; given: DesiredRow['given'] }[]): Promise<void> {
+  private async take(entrants: ImportedCustomer[]): Promise<void> {
     const others = this.ofUuids ? entrants.findIndex(({ customerId }) => !isUuid(customerId)) : 0
     const uuids = others === -1 ? entrants.length : others
     if (uuids > 0) await this.admit(entrants.slice(0, uuids))
@@ -98,7 +97,7 @@ export class Replacement {
   }
 
   /** Processes these customers, and the members between them. */
-  private async admit(entrants: { customerId: string; given: DesiredRow['given'] }[]): Promise<void> {
+  private async admit(entrants: ImportedCustomer[]): Promise<void> {
     const writes = await this.writes()
     await inTurns(this.walks, SHARDS_AT_ONCE, async (walk) => {
       const mine = entrants.filter(({ customerId }) => shardOf(customerId, this.walks.length) === walk.shard)

@@ -1,3 +1,4 @@
+import { importedRow } from '../../../guards/allowlist/generation-changes.js'
 import {
   checkpointedRecord,
   claimedRecord,
@@ -12,7 +13,6 @@ import type {
   ImportRecord,
   ImportRequest,
   ImportSession,
-  MemberAttributes,
   ReplaceCounts,
   ReplaceOutcome,
   SortedCustomers,
@@ -21,7 +21,7 @@ import type { Environment } from '../lmdb/environment.js'
 import type { Catalog } from './catalog.js'
 import { ImportRecords } from './imports.js'
 import type { Journal } from './journal.js'
-import { attributesAt, FOREVER, isMember, newRow, type Row, sameAttributes } from './member-row-codec.js'
+import { isMember } from './member-row-codec.js'
 import { MemberRows, tally } from './member-rows.js'
 import type { StoredList } from './meta.js'
 import { Replacement } from './replace.js'
@@ -131,8 +131,8 @@ export class EmbeddedBulk implements BulkStore {
       for (let i = from; i < to; i++) {
         this.rows.key.ofBytes(list.no, run.bytes, run.start(i), run.end(i))
         const previous = this.rows.read()
-        const row = addedRow(list, previous, run.attributes(i), session.addedBy, now)
-        if (row === undefined) continue
+        const row = importedRow(list, previous, run.attributes(i), session.addedBy, now)
+        if (row === 'as it is') continue
         if (!isMember(previous, list.generation, now)) added++
         this.rows.put(row, previous)
         this.journal.added(this.rows.key, row, list.generation)
@@ -210,30 +210,4 @@ export class EmbeddedBulk implements BulkStore {
     const record = list && this.records.read(list.no, importId)
     return record && publicImport(record, now)
   }
-}
-
-/** The row that an import in `add` mode stores for a customer; undefined if nothing changes. */
-function addedRow(
-  list: StoredList,
-  previous: Row | undefined,
-  given: MemberAttributes | undefined,
-  addedBy: string | undefined,
-  now: number,
-): Row | undefined {
-  let row: Row
-  if (isMember(previous, list.generation, now)) {
-    if (given === undefined || sameAttributes(given, attributesAt(previous!, list.generation)))
-      return keptRow(list, previous!)
-    row = newRow(given, previous!.addedAt)
-  } else {
-    row = newRow(addedBy === undefined ? given : { addedBy, ...given }, now)
-  }
-  if (list.replacing) row.pin = list.replacing.generation
-  return row
-}
-
-/** A member that does not change. But it is pinned, so that a running replace does not remove it. */
-function keptRow(list: StoredList, row: Row): Row | undefined {
-  const pin = list.replacing?.generation
-  return pin === undefined || row.pin === pin ? undefined : { ...row, until: FOREVER, pin }
 }

@@ -184,8 +184,8 @@ function judgeStrategy({ customerId, now }: Inquiry, note: NoteStep, wave: Compi
 }
 
 function windowFacts({ startTime, endTime }: WaveConfig): { detail?: string } {
-  const from = startTime === undefined ? [] : [`from ${isoTime(startTime)}`]
-  const to = endTime === undefined ? [] : [`to ${isoTime(endTime)}`]
+  const from = Number.isFinite(startTime) ? [`from ${isoTime(startTime!)}`] : []
+  const to = Number.isFinite(endTime) ? [`to ${isoTime(endTime!)}`] : []
   const detail = [...from, ...to].join(' ')
   return detail === '' ? {} : { detail }
 }

@@ -172,6 +172,14 @@ test('a strategy that is not known opens nothing, and a list without a rule is n
   )
 })
 
+test('a field that another program stored as null counts as absent', () => {
+  const nothing = { startTime: null, endTime: null, percentage: null, ramp: null, customerIds: null }
+  const stored = (strategy: string) => wave({ strategy, ...nothing } as unknown as WaveConfig)
+  assert.equal(evaluateWave(stored('TIME_WINDOW'), 'maria', NOW), 'IN_WAVE')
+  assert.equal(evaluateWave(stored('PERCENTAGE'), 'maria', NOW), 'OUT_OF_WAVE')
+  assert.equal(evaluateWave(stored('EXPLICIT_LIST'), 'maria', NOW), 'OUT_OF_WAVE')
+})
+
 test('compiling leaves the stored rule as it is', () => {
   const ramp = Object.freeze([
     { at: 2, percentage: 0.2 },

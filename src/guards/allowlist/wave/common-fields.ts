@@ -66,5 +66,5 @@ export function checkCommon(
 
 /** The time window applies to every strategy. Both ends are inside. */
 export function insideWindow({ startTime, endTime }: CommonFields, at: number): boolean {
-  return (startTime === undefined || at >= startTime) && (endTime === undefined || at <= endTime)
+  return at >= (startTime ?? Number.NEGATIVE_INFINITY) && at <= (endTime ?? Number.POSITIVE_INFINITY)
 }

@@ -23,8 +23,8 @@ export const explicitList: Strategy<ExplicitListFields, 'explicit'> = {
     },
   },
   missing: (given) => (given.has('customerIds') ? undefined : ['customerIds', 'is required']),
-  compile({ customerIds = [] }) {
-    const ids = new Set(customerIds.map((id) => (isUuid(id) ? id.toLowerCase() : id)))
+  compile({ customerIds }) {
+    const ids = new Set((customerIds ?? []).map((id) => (isUuid(id) ? id.toLowerCase() : id)))
     return { admits: (customerId) => ids.has(customerId) }
   },
   step: 'explicit',

@@ -54,8 +54,8 @@ export const percentage: Strategy<PercentageFields, 'percentage', PercentageFact
     if (!given.has('percentage') && noRamp) return ['percentage', 'is required when there is no ramp']
     return undefined
   },
-  compile({ percentage = 0, ramp = [] }, place) {
-    const rule = { percentage, ramp: ramp.toSorted((a, b) => a.at - b.at) }
+  compile({ percentage, ramp }, place) {
+    const rule = { percentage: percentage ?? 0, ramp: (ramp ?? []).toSorted((a, b) => a.at - b.at) }
     return {
       admits: (customerId, now) => place(customerId) < percentageAt(rule, now),
       facts(customerId, now) {

@@ -22,7 +22,7 @@ export interface Strategy<
   readonly fields: FieldsOf<Own>
   /** What the rule still needs. `given` are its fields before they are read. */
   missing(given: ReadonlyMap<string, unknown>): readonly [field: string, message: string] | undefined
-  /** Compiled once per list, so that a check only computes. */
+  /** Compiled once per list, so that a check only computes. Another program may have stored `null` in a field. */
   compile(rule: Own, place: Place): Admission<Facts>
   /** Undefined if the time window says all. */
   readonly step: Step

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import type { TestContext } from 'node:test'
+import { describe, type TestContext } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { OpenOptions } from '../../src/app/open-catraca.js'
 import type { Scope } from '../../src/guards/access/scopes.js'
@@ -14,11 +14,14 @@ import { PATIENCE_MS } from './patient.js'
 
 /**
  * Loads the tests of a directory into this process, so that they share one browser: to start it, and to load the server,
- * takes longer than most of the tests.
+ * takes longer than most of the tests. A suite loads them: without one the file would end, and its browser with it, when
+ * those that are loaded are over before the next is, as they are when only some tests are chosen by their names.
  */
-export async function loadTests(directory: URL): Promise<void> {
+export function loadTests(directory: URL): void {
   const names = readdirSync(directory).filter((name) => name.endsWith('.js'))
-  for (const name of names.sort()) await import(new URL(name, directory).href)
+  describe('the console', async () => {
+    for (const name of names.sort()) await import(new URL(name, directory).href)
+  })
 }
 
 /**

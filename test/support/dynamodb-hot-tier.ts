@@ -37,6 +37,7 @@ export interface HotPodOptions extends Omit<OpenOptions, 'store' | 'dynamodb'> {
   probeIntervalMs?: number
   leaseMs?: number
   commandTimeoutMs?: number
+  checkTimeoutMs?: number
 }
 
 /** Often, so that tests wait for nothing. */
@@ -78,7 +79,8 @@ export async function openHotScene(server: DynamoServer, redis: RedisServers): P
       await drain.drain()
       return id
     },
-    async pod(listId, { probeIntervalMs = 0, leaseMs, commandTimeoutMs = 500, ...options } = {}) {
+    async pod(listId, given = {}) {
+      const { probeIntervalMs = 0, leaseMs, commandTimeoutMs = 500, checkTimeoutMs, ...options } = given
       const reports: string[] = []
       let asked = 0
       const used = ({ verb }: CapacityUse) => void (asked += Number(verb === 'allowlist.check'))
@@ -92,7 +94,11 @@ export async function openHotScene(server: DynamoServer, redis: RedisServers): P
           credentials: CREDENTIALS,
           probeIntervalMs,
           counter: { used, refused() {}, retried() {} },
-          hotTier: { ...tier, ...(leaseMs !== undefined && { leaseMs }) },
+          hotTier: {
+            ...tier,
+            ...(leaseMs !== undefined && { leaseMs }),
+            ...(checkTimeoutMs !== undefined && { checkTimeoutMs }),
+          },
         },
         // Without an index every check is confirmed.
         membership: { maxBytes: 0, compareIntervalMs: INTERVAL_MS, ...options.membership },

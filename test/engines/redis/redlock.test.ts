@@ -20,7 +20,7 @@ describe('Redlock over independent servers', () => {
     servers = await Promise.all(Array.from({ length: 5 }, () => startSingle()))
     const urls = servers.map(({ storeUrl }) => storeUrl)
     const parsed = urls.map((url) => parseStoreUrl(url) as RedisUrl)
-    const options = { connectTimeoutMs: 10_000, commandTimeoutMs: 1500 }
+    const options = { connectTimeoutMs: 60_000, commandTimeoutMs: 5000 }
     ;[one, two] = await Promise.all([openRedlock(parsed, options), openRedlock(parsed, options)])
     catraca = await openCatraca({ store: 'memory:', locks: { redlock: urls } })
   })

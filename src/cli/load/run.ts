@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { createClient } from '../../client/index.js'
 import { CatracaError } from '../../core/errors.js'
 import { plainName } from '../../core/identifiers.js'
 import type { LoadFlags } from '../commands/bench.js'
@@ -6,7 +7,6 @@ import { configOf } from '../commands/support/session.js'
 import { EXIT, Exit } from '../output/failure.js'
 import { note, printJson, printLine } from '../output/print.js'
 import { httpTarget } from '../remote/target.js'
-import { HttpTransport } from '../remote/transport.js'
 import { seeded } from './arrivals.js'
 import { type Display, openDisplay } from './display.js'
 import { type Bounds, broken, findMax, ramp, type Step } from './find-max.js'
@@ -58,10 +58,10 @@ export async function runLoad(flags: LoadFlags): Promise<void> {
 }
 
 async function openScene(flags: LoadFlags): Promise<Scene> {
-  const { client } = configOf(flags, { 'client.url': 'url' })
-  if (client.url === undefined) throw new CatracaError('INVALID_INPUT', 'name the server: --url URL')
-  const key = () => client.key.read()
-  const origin = originOf(client.url, key())
+  const { client: server } = configOf(flags, { 'client.url': 'url' })
+  if (server.url === undefined) throw new CatracaError('INVALID_INPUT', 'name the server: --url URL')
+  const key = () => server.key.read()
+  const origin = originOf(server.url, key())
   const random = seeded(flags.seed ?? Date.now() % 2 ** 32)
   const target = httpTarget(origin.url, key)
   const mixes = mixesOf(parseMix(flags.mix))
@@ -73,7 +73,7 @@ async function openScene(flags: LoadFlags): Promise<Scene> {
   }
   const display = openDisplay(flags.json ? process.stderr : process.stdout)
   const preparation: Preparation = {
-    ...{ target, transport: new HttpTransport(origin.url, key), context, mixes },
+    ...{ target, client: createClient({ url: origin.url, key }), context, mixes },
     tell: (line) => note(`catraca: ${line}`),
   }
   return { flags, origin, preparation, display, interrupted: new AbortController(), random }
@@ -124,7 +124,7 @@ function measurement(
 ) {
   const { arrivals, connections, maxConnections, spin, timeout: timeoutMs, warmUp: warmUpMs, mix } = flags
   const plan = { rate, durationMs, arrivals, connections, maxConnections, timeoutMs, spin, random }
-  return { origin, transport: preparation.transport, plan, warmUpMs, mix, next, signal: interrupted.signal }
+  return { origin, client: preparation.client, plan, warmUpMs, mix, next, signal: interrupted.signal }
 }
 
 function boundsOf({ maxP99, maxErrors }: LoadFlags): Bounds {

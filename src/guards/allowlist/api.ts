@@ -27,7 +27,7 @@ export interface ReshardCallOptions {
   onProgress?: (status: ReshardStatus) => void
 }
 
-/** The allowlist API. The library implements it, and so does the CLI's HTTP client. */
+/** The allowlist API. The library implements it, and so does the remote half of the CLI. */
 export interface AllowlistsApi {
   create(input: NewAllowlist): Promise<Allowlist>
   get(id: string): Promise<Allowlist>

@@ -1,7 +1,8 @@
 import { isCatracaError } from '../../../core/errors.js'
-import type { ConfigAddress, LimitsApi, ListedConfig } from '../../../guards/rate-limit/api.js'
+import type { ConfigAddress, ListedConfig } from '../../../guards/rate-limit/api.js'
 import type { Capped, EffectiveLimit, ResolvedConfig } from '../../../guards/rate-limit/types.js'
 import { printTable } from '../../output/print.js'
+import type { Target } from './target.js'
 
 const PAGE = 1000
 /** Configurations that are resolved at the same time. */
@@ -21,7 +22,7 @@ export interface CappedNumber {
 
 /** The effective limits after a change of a level; undefined while no level completes them. */
 export async function effectiveOf(
-  limits: LimitsApi,
+  limits: Target['limits'],
   { level, entity, identifier, resource }: ConfigAddress,
 ): Promise<ResolvedConfig | undefined> {
   try {
@@ -59,7 +60,7 @@ function sourceOf({ levels, capped }: ResolvedConfig, name: string, field: keyof
 }
 
 /** Every stored configuration in which an inherited number is capped. */
-export async function* cappedNumbers(limits: LimitsApi): AsyncGenerator<CappedNumber[]> {
+export async function* cappedNumbers(limits: Target['limits']): AsyncGenerator<CappedNumber[]> {
   for (const level of ['resource', 'entity'] as const) {
     let cursor: string | undefined
     do {
@@ -73,7 +74,7 @@ export async function* cappedNumbers(limits: LimitsApi): AsyncGenerator<CappedNu
   }
 }
 
-async function cappedOf(limits: LimitsApi, config: ListedConfig): Promise<CappedNumber[]> {
+async function cappedOf(limits: Target['limits'], config: ListedConfig): Promise<CappedNumber[]> {
   const resolved = await effectiveOf(limits, config)
   const { identifier, resource } = config
   return Object.entries(resolved?.capped ?? {}).flatMap(([limit, fields]) =>

@@ -4,11 +4,11 @@ import { systemClock } from '../../core/clock.js'
 import { isCatracaError } from '../../core/errors.js'
 import type { ImportFormat, ImportMode, ImportOptions, ImportResult } from '../../guards/allowlist/types.js'
 import { EXIT } from '../output/failure.js'
-import { count, customers, note, pick, printFacts, printJson, printLine, visible } from '../output/print.js'
+import { count, customers, note, pick, printFacts, printLine, visible } from '../output/print.js'
 import { startProgress } from '../output/progress.js'
 import { FORMATS, formatOfFile } from './support/file-format.js'
 import { chooseImportId, type ImportSource, importSource } from './support/import-source.js'
-import { type CommonOptions, dataCommand, type Session, withSession } from './support/session.js'
+import { type CommonOptions, dataCommand, inSession, type Session, withSession } from './support/session.js'
 
 interface ImportFlags extends CommonOptions {
   format?: ImportFormat
@@ -51,8 +51,7 @@ async function importList(id: string, file: string, flags: ImportFlags): Promise
       const importId = flags.importId ?? (await chooseImportId(session.allowlists, id, flags.mode, source))
       note(`import ${importId} of ${visible(source.name)} into ${id}`)
       const result = await runImport(session, { id, importId, source, flags, signal: interruption.signal })
-      if (session.json) printJson(result)
-      else printResult(result)
+      session.print(result, () => printResult(result))
     })
   } finally {
     interruption.ignore()
@@ -75,8 +74,7 @@ async function runImport(session: Session, task: Task): Promise<ImportResult> {
     mode: flags.mode,
     format: flags.format ?? formatOfFile(source.name) ?? 'csv',
     importId,
-    ...(flags.addedBy !== undefined && { addedBy: flags.addedBy }),
-    ...(flags.column !== undefined && { column: flags.column }),
+    ...pick(flags, ['addedBy', 'column']),
     signal,
     onProgress: progress.update,
   }
@@ -157,27 +155,15 @@ const extraCellsText = (rows: number): string =>
   `${count(rows)} rows have more cells than the first row; these cells were not imported. Is a separator inside a value?`
 
 const STATUS_FIELDS = [
-  'importId',
-  'allowlistId',
-  'mode',
-  'state',
-  'error',
-  'rowsAcknowledged',
-  'added',
-  'unchanged',
-  'removed',
-  'rejected',
-  'rowsWithExtraCells',
-  'startedAt',
-  'updatedAt',
-] as const
+  ...(['importId', 'allowlistId', 'mode', 'state', 'error', 'rowsAcknowledged', 'added'] as const),
+  ...(['unchanged', 'removed', 'rejected', 'rowsWithExtraCells', 'startedAt', 'updatedAt'] as const),
+]
 
-function showStatus(id: string, importId: string, flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ allowlists, json }) => {
-    const status = await allowlists.importStatus(id, importId)
-    if (json) return printJson(status)
+const showStatus = inSession(async ({ allowlists, print }, id: string, importId: string) => {
+  const status = await allowlists.importStatus(id, importId)
+  print(status, () => {
     printFacts(pick(status, STATUS_FIELDS))
     for (const { line, message } of status.firstErrors)
       printLine(`  line ${count(line)}: ${visible(message)}`)
   })
-}
+})

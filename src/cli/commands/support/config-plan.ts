@@ -5,6 +5,7 @@ import { CatracaError, invalid, isCatracaError } from '../../../core/errors.js'
 import type { ConfigAddress } from '../../../guards/rate-limit/api.js'
 import { parseConfigKey, parseLevelConfig } from '../../../guards/rate-limit/level-config.js'
 import type { LevelConfig } from '../../../guards/rate-limit/types.js'
+import { allItems } from './session.js'
 import type { Target } from './target.js'
 
 /** One record that differs between a file and the store. */
@@ -111,14 +112,10 @@ export async function planPrune(
   const named = new Set(records.map(({ address }) => nameOf(address)))
   const changes: PlannedChange[] = []
   for (const level of ['system', 'resource', 'entity'] as const) {
-    let cursor: string | undefined
-    do {
-      const page = await limits.listConfigs({ level, limit: 1000, ...(cursor !== undefined && { cursor }) })
-      for (const { config: before, ...address } of page.items) {
-        if (!named.has(nameOf(address))) changes.push({ action: 'delete', address, before })
-      }
-      cursor = page.nextCursor
-    } while (cursor !== undefined)
+    for await (const listed of allItems((page) => limits.listConfigs({ level, ...page }))) {
+      const { config: before, ...address } = listed
+      if (!named.has(nameOf(address))) changes.push({ action: 'delete', address, before })
+    }
   }
   return changes
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { AuditApi } from '../../guards/audit/api.js'
 import type { AuditEntry, AuditPage, AuditQuery, AuditTarget } from '../../guards/audit/types.js'
 import { pick } from '../output/print.js'
-import { addPageOptions, type CommonOptions, dataCommand, inSession } from './support/session.js'
+import { addPageOptions, dataCommand, inSession } from './support/session.js'
 
 const QUERY = ['target', 'actor', 'search', 'action', 'from', 'to', 'limit', 'cursor'] as const
 
@@ -21,7 +21,7 @@ export function addAuditCommands(program: Command): void {
   addPageOptions(list).action(listEntries)
 }
 
-const listEntries = inSession(async ({ audit, printPage }, flags: AuditQuery & CommonOptions) =>
+const listEntries = inSession(async ({ audit, printPage }, flags: AuditQuery) =>
   printPage(await firstFound(audit, pick(flags, QUERY)), {
     AT: 'at',
     ACTOR: ({ actor }) => `${actor.kind}:${actor.name}`,

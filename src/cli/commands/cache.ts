@@ -3,11 +3,7 @@ import { CatracaError, invalid } from '../../core/errors.js'
 import { INTEGER_RULE, largeInteger } from '../../core/large-integers.js'
 import { pick, printRows, visible } from '../output/print.js'
 import { digits } from './support/parse.js'
-import { type CommonOptions, dataCommand, inSession } from './support/session.js'
-
-interface SetFlags extends CommonOptions {
-  ttlMs?: number
-}
+import { dataCommand, inSession } from './support/session.js'
 
 export function addCacheCommands(program: Command): void {
   const cache = program.command('cache').description('cache spaces of the configuration')
@@ -51,7 +47,7 @@ const get = inSession(async ({ cache, print }, space: string, key: string) => {
 })
 
 const set = inSession(
-  async ({ cache, print }, space: string, key: string, value: string, flags: SetFlags) => {
+  async ({ cache, print }, space: string, key: string, value: string, flags: { ttlMs?: number }) => {
     await cache.set(space, key, jsonValue(value), pick(flags, ['ttlMs']))
     print({ space, key, cached: true }, `cached ${key} in ${space}`)
   },

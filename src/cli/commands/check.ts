@@ -3,9 +3,9 @@ import type { CheckAnswer, CheckOptions } from '../../guards/allowlist/types.js'
 import { EXIT, Exit } from '../output/failure.js'
 import { pick, printLine, printRows, visible } from '../output/print.js'
 import { list } from './support/parse.js'
-import { type CommonOptions, dataCommand, inSession } from './support/session.js'
+import { dataCommand, inSession } from './support/session.js'
 
-interface CheckFlags extends CommonOptions, CheckOptions {
+interface CheckFlags extends CheckOptions {
   allowlists: string[]
   exitCode?: boolean
 }

@@ -3,12 +3,12 @@ import { type Command, Option } from 'commander'
 import { systemClock } from '../../core/clock.js'
 import { isCatracaError } from '../../core/errors.js'
 import type { ImportFormat, ImportMode, ImportOptions, ImportResult } from '../../guards/allowlist/types.js'
-import { EXIT } from '../output/failure.js'
 import { count, customers, note, pick, printFacts, printLine, visible } from '../output/print.js'
 import { startProgress } from '../output/progress.js'
-import { FORMATS, formatOfFile } from './support/file-format.js'
+import { formatOfFile, formatOption } from './support/file-format.js'
 import { chooseImportId, type ImportSource, importSource } from './support/import-source.js'
 import { type CommonOptions, dataCommand, inSession, type Session, withSession } from './support/session.js'
+import { onInterrupt } from './support/stop-signal.js'
 
 interface ImportFlags extends CommonOptions {
   format?: ImportFormat
@@ -21,12 +21,7 @@ interface ImportFlags extends CommonOptions {
 
 export function addImportCommands(allowlist: Command): void {
   dataCommand(allowlist, 'import <id> <file>', 'import customers from a file, or from standard input (-)')
-    .addOption(
-      new Option(
-        '--format <format>',
-        'format of the rows; taken from the file extension when absent, else csv',
-      ).choices(FORMATS),
-    )
+    .addOption(formatOption())
     .addOption(
       new Option(
         '--mode <mode>',
@@ -45,7 +40,7 @@ export function addImportCommands(allowlist: Command): void {
 
 async function importList(id: string, file: string, flags: ImportFlags): Promise<void> {
   const source = await importSource(file)
-  const interruption = onInterrupt()
+  const interruption = onInterrupt(['SIGINT', 'SIGTERM'])
   try {
     await withSession(flags, async (session) => {
       const importId = flags.importId ?? (await chooseImportId(session.allowlists, id, flags.mode, source))
@@ -110,23 +105,6 @@ async function whenFree<T>(
       if (!told) note('another process runs this import, or died during it: waiting for its lease to expire')
       await sleep(ASK_AGAIN_MS)
     }
-  }
-}
-
-/** The first signal stops the import in order; the second one exits at once. */
-function onInterrupt(): { signal: AbortSignal; ignore: () => void } {
-  const controller = new AbortController()
-  const interrupt = () => {
-    if (controller.signal.aborted) process.exit(EXIT.failure)
-    controller.abort()
-  }
-  const signals = ['SIGINT', 'SIGTERM'] as const
-  for (const name of signals) process.on(name, interrupt)
-  return {
-    signal: controller.signal,
-    ignore: () => {
-      for (const name of signals) process.off(name, interrupt)
-    },
   }
 }
 

@@ -5,11 +5,7 @@ import { hashKey, parseScopes } from '../../guards/access/index.js'
 import { SCOPES } from '../../guards/access/scopes.js'
 import { note, printFacts, printResult, printRows } from '../output/print.js'
 import { list } from './support/parse.js'
-import { type CommonOptions, dataCommand, inSession } from './support/session.js'
-
-interface CreateFlags extends CommonOptions {
-  scopes: string[]
-}
+import { dataCommand, inSession } from './support/session.js'
 
 const SCOPES_HELP = `what the key may do, separated by commas: ${SCOPES.join(', ')}`
 
@@ -31,7 +27,7 @@ export function addKeyCommands(program: Command): void {
     .action(generateKey)
 }
 
-const createKey = inSession(async ({ keys, print }, name: string, { scopes }: CreateFlags) => {
+const createKey = inSession(async ({ keys, print }, name: string, { scopes }: { scopes: string[] }) => {
   const created = await keys.create({ name, scopes })
   print(created, () => {
     printFacts({ ...created, scopes: created.scopes.join(', ') })

@@ -1,49 +1,24 @@
 import { type Command, Option } from 'commander'
 import { CatracaError, invalid } from '../../core/errors.js'
-import type { ConfigAddress } from '../../guards/rate-limit/api.js'
+import type { ConfigAddress, ConfigQuery } from '../../guards/rate-limit/api.js'
 import { ALL_RESOURCES } from '../../guards/rate-limit/levels.js'
-import type { Level, LevelConfig, Limits } from '../../guards/rate-limit/types.js'
+import type { LevelConfig, Limits } from '../../guards/rate-limit/types.js'
 import { note, pick, printLine, printRows, printTable } from '../output/print.js'
 import { cappedNumbers, effectiveOf, printResolved } from './support/effective-limits.js'
 import { jsonObject } from './support/parse.js'
-import {
-  addPageOptions,
-  type CommonOptions,
-  dataCommand,
-  inSession,
-  type PageFlags,
-  withSession,
-} from './support/session.js'
+import { addPageOptions, type CommonOptions, dataCommand, inSession, withSession } from './support/session.js'
 
-interface AddressFlags extends CommonOptions {
-  level: Level
-  entity?: string
-  identifier?: string
-  resource?: string
-  allResources?: true
-}
+type AddressFlags = Omit<ConfigAddress, 'resource'> & { resource?: string; allResources?: true }
 
 interface SetFlags extends AddressFlags {
-  limits?: Record<string, unknown>
+  limits?: Limits
   onUnavailable?: 'allow' | 'block'
   autoUpdate?: string
   strictVersion?: string
 }
 
-interface ListFlags extends PageFlags {
-  level: Level
-  resource?: string
-  scan?: true
-}
-
 interface PlanFlags extends CommonOptions {
   prune?: boolean
-}
-
-interface ResolveFlags extends CommonOptions {
-  entity?: string
-  identifier?: string
-  resource: string
 }
 
 export function addLimitConfigCommands(program: Command): void {
@@ -104,14 +79,8 @@ function levelCommand(parent: Command, name: string, description: string): Comma
 }
 
 /** On the resource level, either option names the resource. */
-function addressOf({
-  level,
-  entity,
-  identifier,
-  resource: given,
-  allResources,
-}: AddressFlags): ConfigAddress {
-  const resource = allResources ? ALL_RESOURCES : given
+function addressOf({ level, entity, identifier, ...flags }: AddressFlags): ConfigAddress {
+  const resource = flags.allResources ? ALL_RESOURCES : flags.resource
   const named = level === 'resource' ? (resource ?? identifier) : resource
   if (named === undefined) throw invalid('--resource', 'must be given')
   if (level === 'entity' && (entity ?? identifier) === undefined) throw invalid('--entity', 'must be given')
@@ -124,7 +93,7 @@ const getConfig = inSession(async ({ limits, print }, flags: AddressFlags) => {
   print(config, () => printConfig(config))
 })
 
-const listConfigs = inSession(async ({ limits, printPage }, flags: ListFlags) =>
+const listConfigs = inSession(async ({ limits, printPage }, flags: ConfigQuery) =>
   printPage(await limits.listConfigs(pick(flags, ['level', 'limit', 'cursor', 'resource', 'scan'])), {
     ENTITY: ({ identifier = '' }) => identifier,
     RESOURCE: 'resource',
@@ -144,7 +113,7 @@ const setConfig = inSession(async ({ limits, json, print }, flags: SetFlags) => 
   const { autoUpdate, strictVersion } = flags
   const address = addressOf(flags)
   await limits.setConfig(address, {
-    limits: (flags.limits ?? {}) as Limits,
+    limits: flags.limits ?? {},
     ...pick(flags, ['onUnavailable']),
     ...(autoUpdate && { autoUpdate: autoUpdate === 'true' }),
     ...(strictVersion && { strictVersion: strictVersion === 'true' }),
@@ -180,8 +149,8 @@ function printConfig({ limits, unreadable = {}, ...others }: LevelConfig): void 
   for (const problem of Object.values(unreadable)) note(problem)
 }
 
-const resolveConfig = inSession(async ({ limits, print }, { entity, identifier, resource }: ResolveFlags) => {
-  const resolved = await limits.resolveConfig(entity ?? identifier, resource)
+const resolveConfig = inSession(async ({ limits, print }, flags: ConfigAddress) => {
+  const resolved = await limits.resolveConfig(flags.entity ?? flags.identifier, flags.resource)
   print(resolved, () => printResolved(resolved))
 })
 

@@ -1,29 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { LimitStatus, Limits, ResourceUsage, UsageEntry } from '../../guards/rate-limit/types.js'
+import type { UsageQuery } from '../../guards/rate-limit/api.js'
+import type { AcquireRequest, LimitStatus, ResourceUsage, UsageEntry } from '../../guards/rate-limit/types.js'
 import { EXIT, Exit } from '../output/failure.js'
 import { note, pick, printLine, printRows } from '../output/print.js'
 import { jsonObject } from './support/parse.js'
-import { type CommonOptions, dataCommand, inSession } from './support/session.js'
-
-interface SubjectFlags extends CommonOptions {
-  entity: string
-  resource: string
-  /** For `status` and `acquire`. */
-  limits?: Limits
-}
-
-interface AcquireFlags extends SubjectFlags {
-  consume?: Record<string, number>
-  exitCode?: boolean
-}
-
-interface UsageFlags extends CommonOptions {
-  entity?: string
-  resource: string
-  step?: 'hour' | 'day'
-  from?: string
-  to?: string
-}
+import { dataCommand, inSession } from './support/session.js'
 
 export function addLimitCommands(program: Command): void {
   const limits = program.command('limits').description('usage of rate limits')
@@ -69,17 +50,17 @@ function printStatuses(limits: Record<string, LimitStatus>): void {
   printRows(rows, { LIMIT: 'name', HOLDS: 'limit', LEFT: 'remaining', 'RESET MS': 'resetMs' })
 }
 
-const showStatus = inSession(async ({ limits, print }, flags: SubjectFlags) => {
+const showStatus = inSession(async ({ limits, print }, flags: AcquireRequest) => {
   const status = await limits.status(flags.entity, flags.resource, pick(flags, ['limits']))
   print(status, () => printStatuses(status.limits))
 })
 
-const reset = inSession(async ({ limits, print }, { entity, resource }: SubjectFlags) => {
+const reset = inSession(async ({ limits, print }, { entity, resource }: AcquireRequest) => {
   await limits.reset(entity, resource)
   print({ entity, resource, reset: true }, `reset ${entity} ${resource}`)
 })
 
-const acquire = inSession(async ({ limits, print }, flags: AcquireFlags) => {
+const acquire = inSession(async ({ limits, print }, flags: AcquireRequest & { exitCode?: boolean }) => {
   const answer = await limits.acquire(pick(flags, ['entity', 'resource', 'consume', 'limits']))
   print({ ...JSON.parse(JSON.stringify(answer)), policies: undefined }, () => {
     printStatuses(answer.limits)
@@ -91,18 +72,20 @@ const acquire = inSession(async ({ limits, print }, flags: AcquireFlags) => {
   if (!answer.allowed && flags.exitCode) throw new Exit(EXIT.denied)
 })
 
-const showUsage = inSession(async ({ limits, print }, flags: UsageFlags) => {
-  const { entity, resource } = flags
-  const query = pick(flags, ['step', 'from', 'to'])
-  const usage: Partial<ResourceUsage> & { items: UsageEntry[] } =
-    entity === undefined
-      ? await limits.resourceUsage(resource, query)
-      : await limits.usage(entity, resource, query)
-  const counts = { LIMIT: 'limit', ADMITTED: 'admitted', DENIED: 'denied' } as const
-  print(usage, () => {
-    printRows(usage.items, { START: 'start', ...counts })
-    if (usage.entities === undefined || usage.entities.length === 0) return
-    printLine('')
-    printRows(usage.entities, { ENTITY: 'entity', ...counts })
-  })
-})
+const showUsage = inSession(
+  async ({ limits, print }, flags: UsageQuery & { entity?: string; resource: string }) => {
+    const { entity, resource } = flags
+    const query = pick(flags, ['step', 'from', 'to'])
+    const usage: Partial<ResourceUsage> & { items: UsageEntry[] } =
+      entity === undefined
+        ? await limits.resourceUsage(resource, query)
+        : await limits.usage(entity, resource, query)
+    const counts = { LIMIT: 'limit', ADMITTED: 'admitted', DENIED: 'denied' } as const
+    print(usage, () => {
+      printRows(usage.items, { START: 'start', ...counts })
+      if (usage.entities === undefined || usage.entities.length === 0) return
+      printLine('')
+      printRows(usage.entities, { ENTITY: 'entity', ...counts })
+    })
+  },
+)

@@ -18,7 +18,6 @@ import {
   type CommonOptions,
   dataCommand,
   inSession,
-  type PageFlags,
   ruleCommand,
   withSession,
 } from './support/session.js'
@@ -37,13 +36,6 @@ interface UpdateFlags extends RuleFlags {
   name?: string
   ifVersion?: number
 }
-
-interface DeleteFlags {
-  yes?: boolean
-  wait: boolean
-}
-
-type ListFlags = PageFlags & Pick<AllowlistQuery, 'search' | 'type' | 'sort' | 'order'>
 
 export function addListCommands(allowlist: Command): void {
   const create = ruleCommand(allowlist, 'create', 'create an allowlist')
@@ -83,7 +75,7 @@ export function addListCommands(allowlist: Command): void {
   dataCommand(allowlist, 'resume <id>', 'resume a paused wave with the rule that it had')
     .option('--if-version <version>', 'change nothing unless the list has this version', wholeNumber)
     .action(
-      inSession(async ({ allowlists, json }, id: string, flags: CommonOptions & { ifVersion?: number }) =>
+      inSession(async ({ allowlists, json }, id: string, flags: { ifVersion?: number }) =>
         printList(await allowlists.resume(id, pick(flags, ['ifVersion'])), json),
       ),
     )
@@ -111,7 +103,7 @@ function createList(flags: CreateFlags): Promise<void> {
 
 const LIST_QUERY = ['limit', 'cursor', 'search', 'type', 'sort', 'order'] as const
 
-const listLists = inSession(async ({ allowlists, printPage }, flags: ListFlags) =>
+const listLists = inSession(async ({ allowlists, printPage }, flags: AllowlistQuery) =>
   printPage(await allowlists.list(pick(flags, LIST_QUERY)), {
     ...{ ID: 'id', NAME: 'name', TYPE: 'type', PRECISION: 'precision', CUSTOMERS: 'customerCount' },
     ...{ VERSION: 'version', UPDATED: 'updatedAt' },
@@ -128,7 +120,7 @@ function updateList(id: string, flags: UpdateFlags): Promise<void> {
 }
 
 const deleteList = inSession(
-  async ({ allowlists, print, settle }, id: string, { yes, wait }: CommonOptions & DeleteFlags) => {
+  async ({ allowlists, print, settle }, id: string, { yes, wait }: { yes?: boolean; wait: boolean }) => {
     if (!yes) await confirm(id, (await allowlists.get(id)).customerCount)
     await allowlists.delete(id)
     if (wait) await settle()

@@ -7,18 +7,13 @@ import { EXIT, Exit } from '../output/failure.js'
 import { note, printFacts } from '../output/print.js'
 import { runHeld } from './support/child-command.js'
 import { digits } from './support/parse.js'
-import { type CommonOptions, dataCommand, inSession } from './support/session.js'
+import { dataCommand, inSession } from './support/session.js'
 
-interface RunFlags extends CommonOptions {
+interface RunFlags {
   ttlMs: number
   waitMs: number
   heldExitCode?: number
   killAfterMs: number
-}
-
-interface ReleaseFlags extends CommonOptions {
-  token?: string
-  force?: boolean
 }
 
 export function addLockCommands(program: Command): void {
@@ -77,12 +72,14 @@ const showStatus = inSession(async ({ locks, print }, name: string) => {
   print(state, () => printFacts(state))
 })
 
-const release = inSession(async ({ locks, print }, name: string, { token, force }: ReleaseFlags) => {
-  if ((token === undefined) === (force !== true)) {
-    throw new CatracaError('INVALID_INPUT', 'give either --token or --force')
-  }
-  const released = force ? await locks.forceRelease(name) : await locks.release(name, token!)
-  if (!released && !force)
-    throw new CatracaError('LOCK_LOST', `the lock ${name} is no longer held with this token`)
-  print({ name, released }, released ? `released ${name}` : `${name} was free`)
-})
+const release = inSession(
+  async ({ locks, print }, name: string, { token, force }: { token?: string; force?: boolean }) => {
+    if ((token === undefined) === (force !== true)) {
+      throw new CatracaError('INVALID_INPUT', 'give either --token or --force')
+    }
+    const released = force ? await locks.forceRelease(name) : await locks.release(name, token!)
+    if (!released && !force)
+      throw new CatracaError('LOCK_LOST', `the lock ${name} is no longer held with this token`)
+    print({ name, released }, released ? `released ${name}` : `${name} was free`)
+  },
+)

@@ -1,15 +1,8 @@
 import type { Command } from 'commander'
-import type { Member, MemberInput } from '../../guards/allowlist/types.js'
+import type { Member, MemberInput, PageRequest } from '../../guards/allowlist/types.js'
 import { customers, pick, printFacts } from '../output/print.js'
 import { jsonObject } from './support/parse.js'
-import {
-  addPageOptions,
-  type CommonOptions,
-  dataCommand,
-  inSession,
-  type PageFlags,
-  pageOf,
-} from './support/session.js'
+import { addPageOptions, dataCommand, inSession, pageOf } from './support/session.js'
 
 export function addMemberCommands(allowlist: Command): void {
   dataCommand(allowlist, 'add <id> <customer>', 'add a customer, or replace the attributes of a member')
@@ -25,13 +18,13 @@ export function addMemberCommands(allowlist: Command): void {
   ).action(listsOf)
 }
 
-type AddFlags = CommonOptions & MemberInput
-
-const addMember = inSession(async ({ allowlists, print }, id: string, customer: string, flags: AddFlags) => {
-  const result = await allowlists.add(id, customer, pick(flags, ['addedBy', 'metadata', 'expiresAt']))
-  const what = result.added ? 'added' : 'was already a member; replaced'
-  print(result, `${what}; ${customers(result.customerCount)}`)
-})
+const addMember = inSession(
+  async ({ allowlists, print }, id: string, customer: string, flags: MemberInput) => {
+    const result = await allowlists.add(id, customer, pick(flags, ['addedBy', 'metadata', 'expiresAt']))
+    const what = result.added ? 'added' : 'was already a member; replaced'
+    print(result, `${what}; ${customers(result.customerCount)}`)
+  },
+)
 
 const removeMember = inSession(async ({ allowlists, print }, id: string, customer: string) => {
   const result = await allowlists.remove(id, customer)
@@ -46,14 +39,14 @@ const showMember = inSession(async ({ allowlists, print }, id: string, customer:
   print(member, () => printFacts({ ...facts, metadata: metadataText(member) }))
 })
 
-const listMembers = inSession(async ({ allowlists, printPage }, id: string, flags: PageFlags) =>
+const listMembers = inSession(async ({ allowlists, printPage }, id: string, flags: PageRequest) =>
   printPage(await allowlists.members(id, pageOf(flags)), {
     ...{ CUSTOMER: 'customerId', ADDED: 'addedAt', BY: 'addedBy', EXPIRES: 'expiresAt' },
     METADATA: metadataText,
   }),
 )
 
-const listsOf = inSession(async ({ allowlists, printPage }, customer: string, flags: PageFlags) =>
+const listsOf = inSession(async ({ allowlists, printPage }, customer: string, flags: PageRequest) =>
   printPage(await allowlists.listsOf(customer, pageOf(flags)), {
     ...{ ALLOWLIST: 'allowlistId', NAME: 'name', ADDED: 'addedAt', EXPIRES: 'expiresAt' },
   }),

@@ -11,12 +11,6 @@ interface RevokeFlags extends CommonOptions {
   notBefore?: number
 }
 
-interface CheckFlags extends CommonOptions {
-  subject?: string
-  issuedAt?: number
-  exitCode?: boolean
-}
-
 export function addTokenCommands(program: Command): void {
   const token = program.command('token').description('revoked tokens')
   dataCommand(
@@ -59,12 +53,18 @@ function revoke(jtis: string[], { expiresAt, subject, notBefore, ...flags }: Rev
   })
 }
 
-const check = inSession(async ({ tokens, print }, jti: string, flags: CheckFlags) => {
-  const { issuedAt } = flags
-  const answer = await tokens.check({
-    ...{ jti, ...pick(flags, ['subject']) },
-    ...(issuedAt !== undefined && { issuedAt: dateOf(issuedAt) }),
-  })
-  print(answer, answer.revoked ? 'revoked' : 'not revoked')
-  if (answer.revoked && flags.exitCode) throw new Exit(EXIT.denied)
-})
+const check = inSession(
+  async (
+    { tokens, print },
+    jti: string,
+    flags: { subject?: string; issuedAt?: number; exitCode?: boolean },
+  ) => {
+    const { issuedAt } = flags
+    const answer = await tokens.check({
+      ...{ jti, ...pick(flags, ['subject']) },
+      ...(issuedAt !== undefined && { issuedAt: dateOf(issuedAt) }),
+    })
+    print(answer, answer.revoked ? 'revoked' : 'not revoked')
+    if (answer.revoked && flags.exitCode) throw new Exit(EXIT.denied)
+  },
+)

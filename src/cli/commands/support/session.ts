@@ -19,11 +19,6 @@ export interface CommonOptions extends ConfigOptions {
   json?: boolean
 }
 
-export interface PageFlags extends CommonOptions {
-  limit?: number
-  cursor?: string
-}
-
 export interface Session extends Target {
   readonly config: Config
   readonly json: boolean
@@ -90,7 +85,7 @@ export function addPageOptions(command: Command): Command {
     .option('--cursor <cursor>', 'continue after a page: the cursor that it printed')
 }
 
-export const pageOf = (flags: PageFlags): PageRequest => pick(flags, ['limit', 'cursor'])
+export const pageOf = (flags: PageRequest): PageRequest => pick(flags, ['limit', 'cursor'])
 
 /** Reads the configuration with the flags of this command; `flags` maps settings to option names. */
 export function configOf(options: ConfigOptions, flags: Record<string, string>): Config {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { createClient } from '../../client/index.js'
 import { CatracaError } from '../../core/errors.js'
-import { plainName } from '../../core/identifiers.js'
+import { identifier, plainName } from '../../core/identifiers.js'
 import type { LoadFlags } from '../commands/bench.js'
 import { configOf } from '../commands/support/session.js'
 import { onInterrupt } from '../commands/support/stop-signal.js'
@@ -66,7 +66,7 @@ async function openScene(flags: LoadFlags): Promise<Scene> {
   const mixes = mixesOf(parseMix(flags.mix))
   const lists = (flags.lists ?? [PREPARED_LIST]).map((id) => plainName('lists', id))
   const context: MixContext = {
-    ...{ origin, random, lists, keys: flags.keys, cacheSpace: plainSpace(flags.cacheSpace) },
+    ...{ origin, random, lists, keys: flags.keys, cacheSpace: identifier('cache-space', flags.cacheSpace) },
     members: mixes.some(({ needsLists }) => needsLists) ? await membersOf(flags, target, lists) : [],
     runId: `load-${Date.now().toString(36)}`,
   }
@@ -76,11 +76,6 @@ async function openScene(flags: LoadFlags): Promise<Scene> {
     tell: (line) => note(`catraca: ${line}`),
   }
   return { flags, origin, preparation, display, interruption: onInterrupt(['SIGINT']), random }
-}
-
-function plainSpace(name: string): string {
-  if (!/^[\w.~:@+=-]{1,256}$/.test(name)) throw new CatracaError('INVALID_INPUT', 'cache-space is no name')
-  return name
 }
 
 interface Outcome {

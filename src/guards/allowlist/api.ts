@@ -27,7 +27,7 @@ export interface ReshardCallOptions {
   onProgress?: (status: ReshardStatus) => void
 }
 
-/** The allowlist API. The library implements it, and so does the remote half of the CLI. */
+/** The allowlist API. The library implements it, and the remote half of the CLI as far as commands need it. */
 export interface AllowlistsApi {
   create(input: NewAllowlist): Promise<Allowlist>
   get(id: string): Promise<Allowlist>

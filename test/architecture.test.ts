@@ -19,8 +19,30 @@ const GUARDS = [
   'token-denylist',
   'audit',
 ]
-/** Reads spelling only, so that the library can take a store URL without knowing of any configuration. */
-const STORE_URL = /^config\/store-url(-\w+)?\.ts$/
+const ROOT = fileURLToPath(new URL('../../src', import.meta.url))
+const ENGINES = readdirSync(join(ROOT, 'engines'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+
+/** Files for what only one engine has. They may name it, and import it if they are in app/ or hold its defaults. */
+const OF_ONE_ENGINE: Record<string, string[]> = {
+  // Sets of members in Redis, in front of DynamoDB.
+  'app/hot-tier.ts': ['redis'],
+  'app/open-options.ts': ['dynamodb'],
+  // Locks by majority of Redis servers.
+  'app/redlock.ts': ['redis'],
+  'config/kinds.ts': ['redis'],
+  // Tables and streams.
+  'app/dynamodb-tables.ts': ['dynamodb'],
+  'app/relay.ts': ['dynamodb'],
+  'cli/commands/dynamodb.ts': ['dynamodb'],
+  // Copies of a directory.
+  'app/embedded-backup.ts': ['embedded'],
+  // Settings of an engine become its options.
+  'cli/settings.ts': ['redis', 'dynamodb'],
+  // A metric that is named after Redis.
+  'metrics/engines.ts': ['redis'],
+}
 
 type Layer = keyof typeof MAY_IMPORT
 
@@ -33,8 +55,8 @@ const MAY_IMPORT = {
   app: ['core', 'guards', 'engines', 'app'],
   metrics: ['core', 'guards', 'app', 'metrics'],
   server: ['core', 'guards', 'app', 'metrics', 'server'],
-  config: ['core', 'guards', 'config'],
-  cli: ['core', 'guards', 'app', 'metrics', 'server', 'client', 'config', 'cli'],
+  config: ['core', 'guards', 'engines', 'config'],
+  cli: ['core', 'guards', 'engines', 'app', 'metrics', 'server', 'client', 'config', 'cli'],
   adapters: ['core', 'guards', 'server', 'adapters'],
   presets: ['core', 'guards', 'presets'],
   // Runs in browsers too, so it stands alone.
@@ -65,7 +87,6 @@ type Sources = Map<string, string>
 function layerOf(file: string): Layer | undefined {
   // The public exports, which name what app composes.
   if (file === 'index.ts') return 'app'
-  if (STORE_URL.test(file)) return 'core'
   const top = file.split('/')[0]!
   return file.includes('/') && Object.hasOwn(MAY_IMPORT, top) ? (top as Layer) : undefined
 }
@@ -168,6 +189,9 @@ function violationsOf(sources: Sources): string[] {
       const rule = brokenRule(file, layer, specifier, guards)
       return rule === undefined ? [] : [`src/${file} imports ${specifier}: ${rule}`]
     })
+    for (const engine of namedEngines(file, source)) {
+      wrong.push(`src/${file} names '${engine}': only engines/registry.ts knows which engines there are`)
+    }
     const reads = /\bprocess\s*(\.\s*env\b|\[\s*['"`]env)/.test(source)
     if (reads && file !== 'config/environment.ts') {
       wrong.push(`src/${file} reads process.env: only config/environment.ts does`)
@@ -197,9 +221,7 @@ function brokenRule(file: string, layer: Layer, specifier: string, guards: Set<s
   if (!allowed.includes(other)) return `${layer} may import only ${allowed.join(', ')}`
   if (layer === 'client' && imported === NODE_CLIENT) return BROWSERS
   if (layer === 'engines' && guards.has(imported)) return 'engines implement ports, and know no guard'
-  if (layer === 'engines' && other === 'engines' && engineOf(file) !== engineOf(imported)) {
-    return 'engines do not know each other'
-  }
+  if (other === 'engines') return brokenEngineRule(file, layer, imported)
   if (file.endsWith('/port.ts') && guards.has(imported)) return 'ports do not know who uses them'
   return undefined
 }
@@ -213,14 +235,35 @@ function brokenPackageRule(file: string, layer: Layer, specifier: string): strin
   return homes.includes(layer) ? undefined : `${specifier} belongs to ${homes.join(' and ')}`
 }
 
-const engineOf = (file: string): string => file.split('/')[1]!
+/** The engine that a file belongs to; undefined for files that all share. */
+const engineOf = (file: string): string | undefined => /^engines\/(.+?)\//.exec(file)?.[1]
+
+/** Others reach an engine through the registry, which loads it only when a store needs it. */
+function brokenEngineRule(file: string, layer: Layer, imported: string): string | undefined {
+  const engine = engineOf(imported)
+  if (layer === 'engines') {
+    if (engineOf(file) === undefined || engineOf(file) === engine) return undefined
+    if (engine !== undefined) return 'engines do not know each other'
+    return imported === 'engines/registry.ts' ? 'engines do not know which others there are' : undefined
+  }
+  if (engine === undefined) return undefined
+  if (layer === 'config' && imported.endsWith('/defaults.ts')) return undefined
+  if (layer === 'app' && OF_ONE_ENGINE[file]?.includes(engine)) return undefined
+  return 'only engines/registry.ts knows which engines there are'
+}
+
+/** Engines that are named in a text of the program, such as `=== 'redis'`. */
+function namedEngines(file: string, source: string): string[] {
+  if (file.startsWith('engines/')) return []
+  const named = ENGINES.filter((engine) => source.includes(`'${engine}'`))
+  return named.filter((engine) => !OF_ONE_ENGINE[file]?.includes(engine))
+}
 
 function readSources(): Sources {
-  const root = fileURLToPath(new URL('../../src', import.meta.url))
-  const files = readdirSync(root, { withFileTypes: true, recursive: true })
+  const files = readdirSync(ROOT, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
-  return new Map(files.map((file) => [relative(root, file).replaceAll(sep, '/'), readFileSync(file, 'utf8')]))
+  return new Map(files.map((file) => [relative(ROOT, file).replaceAll(sep, '/'), readFileSync(file, 'utf8')]))
 }
 
 describe('architecture', () => {
@@ -238,6 +281,8 @@ describe('architecture', () => {
     assert.ok(findGuards(sources).has('guards/access/index.ts'))
     assert.ok(findGuards(sources).has('guards/rate-limit/index.ts'))
     for (const guard of GUARDS) assert.ok(sources.has(`guards/${guard}/port.ts`), guard)
+    assert.ok(ENGINES.length >= 3, ENGINES.join())
+    for (const engine of ENGINES) assert.ok(sources.has(`engines/${engine}/entry.ts`), engine)
   })
 
   it('has no file that loads itself, and no two folders that load each other', () => {
@@ -275,6 +320,10 @@ describe('architecture', () => {
       /no guard/,
     ],
     ['engine → engine', 'engines/a/x.ts', "export * from '../b/y.js'", /each other/],
+    ['engine → registry', 'engines/a/x.ts', "import '../registry.js'", /which others there are/],
+    ['app → engine', 'app/x.ts', "await import('../engines/redis/index.js')", /only engines\/registry\.ts/],
+    ['config → engine', 'config/x.ts', "import '../engines/redis/index.js'", /only engines\/registry\.ts/],
+    ['name of an engine', 'cli/x.ts', "if (engine === 'redis') {}", /names 'redis'/],
     ['server → engine', 'server/x.ts', "await import('../engines/a/x.js')", /server may import only/],
     ['server → config', 'server/x.ts', "import { c } from '../config/load.js'", /server may import only/],
     ['library → config', 'app/x.ts', "import { c } from '../config/load.js'", /app may import only/],
@@ -288,7 +337,12 @@ describe('architecture', () => {
       "import {\n  a,\n} from '../guards/access/index.js'",
       /core may import only/,
     ],
-    ['cli → engine', 'cli/x.ts', "new URL('../engines/a/x.js', import.meta.url)", /cli may import only/],
+    [
+      'cli → engine',
+      'cli/x.ts',
+      "new URL('../engines/a/x.js', import.meta.url)",
+      /only engines\/registry\.ts/,
+    ],
     ['guard → package', 'guards/allowlist/x.ts', "import { open } from 'lmdb'", /needs no package/],
     ['server → lru-cache', 'server/x.ts', "import 'lru-cache'", /belongs to guards/],
     ['server → lmdb', 'server/x.ts', "import { open } from 'lmdb'", /belongs to engines/],
@@ -312,7 +366,9 @@ describe('architecture', () => {
         'engines/embedded/x.ts',
         "import type { ListStore } from '../../guards/allowlist/port.js'\nimport 'lmdb'",
       ],
-      ['app/x.ts', "import '../engines/embedded/x.js'\nimport { parse } from '../config/store-url.js'"],
+      ['app/x.ts', "import '../engines/registry.js'\nimport type { E } from '../engines/engine.js'"],
+      ['app/redlock.ts', "import '../engines/redis/lock/redlock.js'\nconst name = 'redis'"],
+      ['config/x.ts', "import '../engines/redis/defaults.js'\nimport '../engines/registry.js'"],
       ['cli/x.ts', "import '../server/x.js'\nimport '../config/load.js'\nimport 'commander'"],
       ['server/x.ts', "import type { C } from '../app/x.js'\nimport fastify from 'fastify'"],
     ])

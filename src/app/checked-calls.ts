@@ -2,7 +2,8 @@ import { aborted, refuseAborted } from '../core/abort.js'
 import { invalid, isCatracaError } from '../core/errors.js'
 import { type Fields, type IsShape, KnownFields } from '../core/fields.js'
 import type { ApiKeys } from '../guards/access/index.js'
-import { type Allowlists, CHECK_FIELDS } from '../guards/allowlist/index.js'
+import type { Allowlists } from '../guards/allowlist/index.js'
+import { CHECK_FIELDS } from '../guards/allowlist/input.js'
 import type * as Lists from '../guards/allowlist/types.js'
 import type { AuditTrail } from '../guards/audit/index.js'
 import type { AuditQuery } from '../guards/audit/types.js'
@@ -22,6 +23,7 @@ import type { RateLimits } from '../guards/rate-limit/index.js'
 import type { TokenDenylist } from '../guards/token-denylist/index.js'
 import { QUESTION_FIELDS } from '../guards/token-denylist/input.js'
 import type { RevokedToken } from '../guards/token-denylist/types.js'
+import type { Offered } from './open-ports.js'
 import type { RecordedGuards } from './record-audit.js'
 
 /*
@@ -279,12 +281,16 @@ export const CHECKED_CALLS = {
 } satisfies Record<keyof Guards | 'space', object>
 
 /** Enforces the rules on these guards, for every user of them. */
-export function checkCalls(guards: Guards): void {
+export function checkCalls(guards: Offered<Guards>): void {
   for (const name of Object.keys(guards) as (keyof Guards)[]) {
-    checkPromised(guards[name], CHECKED_CALLS[name])
+    const guard = guards[name]
+    if (guard !== undefined) checkPromised(guard, CHECKED_CALLS[name])
   }
-  checkSpaces(guards.cache)
-  const { limits } = guards
+  if (guards.cache) checkSpaces(guards.cache)
+  if (guards.limits) checkTopDenied(guards.limits)
+}
+
+function checkTopDenied(limits: RateLimits): void {
   const topDenied = limits.topDenied.bind(limits)
   const denied = new KnownFields({ resource: true, limit: true })
   limits.topDenied = (query) => {

@@ -2,7 +2,9 @@ import type { Clock } from '../core/clock.js'
 import { CatracaError } from '../core/errors.js'
 import type { ApiKeys } from '../guards/access/index.js'
 import type { Allowlists, TimedEngine } from '../guards/allowlist/index.js'
+import type { AllowlistEngine } from '../guards/allowlist/port.js'
 import { AuditTrail } from '../guards/audit/index.js'
+import type { AuditStore } from '../guards/audit/port.js'
 import { recordAllowlists } from '../guards/audit/recorded-allowlists.js'
 import { recordLimits } from '../guards/audit/recorded-limits.js'
 import { boundedMembers, recordedMembers } from '../guards/audit/recorded-members.js'
@@ -19,12 +21,8 @@ import type { Locks } from '../guards/lock/index.js'
 import type { OneTimeCodes } from '../guards/one-time-code/index.js'
 import type { RateLimits } from '../guards/rate-limit/index.js'
 import type { TokenDenylist } from '../guards/token-denylist/index.js'
-import type { StoreEngine } from './open-engine.js'
-
-export interface OpenAuditOptions extends Partial<AuditOptions> {
-  /** A store URL, if the trail is in another store than the rest. */
-  store?: string
-}
+import type { OpenAuditOptions } from './open-options.js'
+import type { Offered } from './open-ports.js'
 
 interface Surroundings {
   clock: Clock
@@ -55,30 +53,49 @@ export function auditOptions({ store: _, ...given }: OpenAuditOptions = {}): Aud
   return options
 }
 
-/**
- * Opens the trail, and wraps the member store of the allowlist engine so that changes of single members are recorded.
- */
+/** Of a trail that is off because no store keeps it: nobody calls this. */
+const NOWHERE: AuditStore = {
+  append: async () => {},
+  read: async () => ({ entries: [] }),
+  sweep: async () => ({ more: false }),
+}
+
+/** Opens the trail. Without a store it records nothing, and only bounds how long changes take. */
 export function openAudit(
+  store: AuditStore | undefined,
   options: AuditOptions,
-  { audit: store }: StoreEngine,
-  { audit: beside, allowlists }: StoreEngine,
   around: Surroundings,
-): { audit: AuditTrail; allowlistEngine: TimedEngine } {
-  const audit = new AuditTrail({ ...around, store, options })
-  if (!options.enabled || !options.members) {
-    return { audit, allowlistEngine: { ...allowlists, members: boundedMembers(allowlists.members, audit) } }
-  }
-  const members = recordedMembers(allowlists.members, audit, store === beside)
-  return { audit, allowlistEngine: { ...allowlists, members } }
+): AuditTrail {
+  const enabled = options.enabled && store !== undefined
+  return new AuditTrail({ ...around, store: store ?? NOWHERE, options: { ...options, enabled } })
+}
+
+/**
+ * The allowlist engine with changes of single members recorded. `isTogether`: the trail is in the same store as the
+ * members.
+ */
+export function recordMembers(
+  allowlists: AllowlistEngine,
+  trail: AuditTrail,
+  { members: isRecording }: AuditOptions,
+  isTogether: boolean,
+): TimedEngine {
+  const members =
+    trail.isEnabled && isRecording
+      ? recordedMembers(allowlists.members, trail, isTogether)
+      : boundedMembers(allowlists.members, trail)
+  const { lists, checks, bulk, changes, index, upkeep } = allowlists
+  return { lists, members, checks, bulk, changes, index, upkeep }
 }
 
 /** Makes the trail record the changes of these guards, if enabled, and applies the change timeout in any case. */
-export function recordGuards(trail: AuditTrail, guards: RecordedGuards): void {
-  recordAllowlists(guards.allowlists, trail)
-  recordKeys(guards.keys, trail)
-  recordLimits(guards.limits, trail)
-  recordIdempotency(guards.idempotency, trail)
-  recordCodes(guards.codes, trail)
-  recordTokens(guards.tokens, trail)
-  recordLocks(guards.locks, trail)
+export function recordGuards(trail: AuditTrail, guards: Offered<RecordedGuards>): void {
+  const { allowlists, keys, limits, idempotency, codes, tokens, locks } = guards
+  if (allowlists) recordAllowlists(allowlists, trail)
+  if (keys) recordKeys(keys, trail)
+  if (limits) recordLimits(limits, trail)
+  if (idempotency) recordIdempotency(idempotency, trail)
+  if (codes) recordCodes(codes, trail)
+  if (tokens) recordTokens(tokens, trail)
+  if (locks) recordLocks(locks, trail)
 }

@@ -10,16 +10,16 @@ export type Allowlist = {
     strategy: 'PERCENTAGE' | 'TIME_WINDOW' | 'EXPLICIT_LIST'
     /** 0 to 1 */
     percentage?: number
+    ramp?: {
+      at: number
+      percentage: number
+    }[]
     /** At most 5,000 */
     customerIds?: string[]
     /** Epoch milliseconds */
     startTime?: number
     /** Epoch milliseconds */
     endTime?: number
-    ramp?: {
-      at: number
-      percentage: number
-    }[]
     /** Only customers who pass this allowlist too */
     base?: string
     /** Nobody who passes one of these */
@@ -33,16 +33,16 @@ export type Allowlist = {
       strategy: 'PERCENTAGE' | 'TIME_WINDOW' | 'EXPLICIT_LIST'
       /** 0 to 1 */
       percentage?: number
+      ramp?: {
+        at: number
+        percentage: number
+      }[]
       /** At most 5,000 */
       customerIds?: string[]
       /** Epoch milliseconds */
       startTime?: number
       /** Epoch milliseconds */
       endTime?: number
-      ramp?: {
-        at: number
-        percentage: number
-      }[]
       /** Only customers who pass this allowlist too */
       base?: string
       /** Nobody who passes one of these */
@@ -394,16 +394,16 @@ export type CreateAllowlistInput = {
       strategy: 'PERCENTAGE' | 'TIME_WINDOW' | 'EXPLICIT_LIST'
       /** 0 to 1 */
       percentage?: number
+      ramp?: {
+        at: number
+        percentage: number
+      }[]
       /** At most 5,000 */
       customerIds?: string[]
       /** Epoch milliseconds */
       startTime?: number
       /** Epoch milliseconds */
       endTime?: number
-      ramp?: {
-        at: number
-        percentage: number
-      }[]
       /** Only customers who pass this allowlist too */
       base?: string
       /** Nobody who passes one of these */
@@ -1699,16 +1699,16 @@ export type UpdateAllowlistInput = {
       strategy: 'PERCENTAGE' | 'TIME_WINDOW' | 'EXPLICIT_LIST'
       /** 0 to 1 */
       percentage?: number
+      ramp?: {
+        at: number
+        percentage: number
+      }[]
       /** At most 5,000 */
       customerIds?: string[]
       /** Epoch milliseconds */
       startTime?: number
       /** Epoch milliseconds */
       endTime?: number
-      ramp?: {
-        at: number
-        percentage: number
-      }[]
       /** Only customers who pass this allowlist too */
       base?: string
       /** Nobody who passes one of these */

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca } from '../../src/app/open-catraca.js'
 import type { Target } from '../../src/cli/commands/support/target.js'
 import { httpTarget } from '../../src/cli/remote/target.js'
 import { CatracaError } from '../../src/core/errors.js'
 import { createLogger } from '../../src/server/http/logger.js'
 import { type RunningServer, startServer } from '../../src/server/index.js'
+import { openPatiently } from '../support/patient.js'
 
 type Call = [string, (api: Target['allowlists']) => Promise<unknown>]
 
@@ -143,8 +144,8 @@ describe('the client of a server answers as the library does', () => {
   let server: RunningServer
   let over: Target
   before(async () => {
-    library = await openCatraca({ store: 'memory:' })
-    remote = await openCatraca({ store: 'memory:' })
+    library = await openPatiently({ store: 'memory:' })
+    remote = await openPatiently({ store: 'memory:' })
     server = await startServer(remote, { port: 0, logger: createLogger('silent') })
     over = httpTarget(server.url, () => undefined)
   })

@@ -3,16 +3,17 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { EngineCalls } from '../../src/app/engine-calls.js'
 import { EngineFiguresReader } from '../../src/app/engine-figures.js'
 import { HealthReads } from '../../src/app/health.js'
-import { type Catraca, type OpenOptions, openCatraca } from '../../src/app/open-catraca.js'
-import { engineSource, openEngine } from '../../src/app/open-engine.js'
+import type { Catraca, OpenOptions } from '../../src/app/open-catraca.js'
+import { openEngine, storeSource } from '../../src/engines/registry.js'
 import { metricsOf } from '../../src/metrics/index.js'
 import { makeTables } from '../support/dynamodb-engine.js'
 import { CREDENTIALS, startDynamo } from '../support/dynamodb-server.js'
+import { openPatiently } from '../support/patient.js'
 import { commandCounts, type RedisServers, startCluster, startSingle, until } from '../support/redis/index.js'
 
 /** What the metrics of engines say while real servers work, stop and die. */
 async function open(t: TestContext, options: OpenOptions) {
-  const catraca = await openCatraca({ sweepIntervalMs: 0, ...options })
+  const catraca = await openPatiently({ sweepIntervalMs: 0, ...options })
   t.after(() => catraca.close())
   const registry = metricsOf(catraca)
   return { catraca, text: () => registry.metrics() }
@@ -114,10 +115,10 @@ describe('metrics of Redis', () => {
   })
 
   it('show nothing of a server that is silent, instead of what was', async (t) => {
-    const source = engineSource(redis.storeUrl, { redis: { commandTimeoutMs: 3000 } })
-    const engine = await openEngine(source)
+    const store = redis.storeUrl
+    const engine = await openEngine(storeSource(store, { redis: { commandTimeoutMs: 3000 } }))
     t.after(() => engine.close())
-    const stores = () => [{ source, store: redis.storeUrl, engine, holdsCache: false }]
+    const stores = () => [{ engine, ports: engine, store, shown: store, holdsCache: false }]
     const looks = new HealthReads(stores, () => undefined)
     const bounds = { maxAgeMs: 20, timeoutMs: 200 }
     const reader = new EngineFiguresReader(stores, looks, new EngineCalls(), bounds)
@@ -139,7 +140,7 @@ describe('metrics of Redis', () => {
   it('tell timeouts, unknown outcomes and lost connections apart', async (t) => {
     await redis.flush()
     // What was before a change is read first, for the trail, and would fail first.
-    const options = { redis: { commandTimeoutMs: 200 }, audit: { enabled: false } }
+    const options = { redis: { commandTimeoutMs: 1500 }, audit: { enabled: false } }
     const { catraca, text } = await open(t, { store: redis.storeUrl, ...options })
     await catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
     assert.equal(value(await text(), 'catraca_engine_connection_failures_total', { engine: 'redis' }), 0)
@@ -227,6 +228,7 @@ describe('metrics of a Redis Cluster', () => {
   it('show every primary', async (t) => {
     const cluster = await startCluster()
     t.after(() => cluster.stop())
+    await cluster.calm()
     const { text } = await open(t, { store: cluster.storeUrl })
     const shown = await text()
     const primaries = await cluster.primaries()

@@ -9,16 +9,8 @@ import type { Scope } from '../../src/guards/access/scopes.js'
 import type { ServerOptions } from '../../src/server/index.js'
 import { openServer, type TestServer } from '../server/support.js'
 import { assertAccessible } from './accessible.js'
-import { borrowPage, PATIENCE_MS } from './browser.js'
-
-/** How long the product waits for its store is proved elsewhere. */
-const PATIENT: OpenOptions = {
-  embedded: { writeTimeoutMs: PATIENCE_MS },
-  limits: { timeoutMs: PATIENCE_MS },
-  idempotency: { timeoutMs: PATIENCE_MS },
-  codes: { timeoutMs: PATIENCE_MS },
-  locks: { timeoutMs: PATIENCE_MS },
-}
+import { borrowPage } from './browser.js'
+import { PATIENCE_MS } from './patient.js'
 
 /**
  * Loads the tests of a directory into this process, so that they share one browser: to start it, and to load the server,
@@ -74,7 +66,7 @@ export async function openConsole(t: TestContext, options: ConsoleOptions = {}):
   let key: string | undefined
   const server = await openServer(
     { host: '127.0.0.1', port, listens: false, keyRefreshMs: PATIENCE_MS, drainMs: 0, ...options.server },
-    { ...PATIENT, ...options.open },
+    options.open ?? {},
     async ({ keys }) => {
       if (options.scopes === undefined) return
       key = (await keys.create({ name: 'tester', scopes: options.scopes })).key

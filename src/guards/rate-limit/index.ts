@@ -18,7 +18,7 @@ import type { CacheFigures } from './config-cache.js'
 import { EngineStart } from './engine-start.js'
 import type { Lease } from './lease-token.js'
 import { Leases, NO_LEASE } from './leases.js'
-import { resourceName } from './levels.js'
+import { resourceName, resourceOrAll } from './levels.js'
 import { LimitConfigs } from './limit-configs.js'
 import { PrefetchingCounters } from './local-lease.js'
 import type { LimitOptions } from './options.js'
@@ -271,7 +271,7 @@ export class RateLimits implements LimitsApi {
 
   private readUsage(resource: string, query: UsageQuery): Promise<UsageHour[]> {
     const { clock, options } = this.dependencies
-    const name = resourceName('resource', resource)
+    const name = resourceOrAll('resource', resource)
     const { step = 'hour' } = query
     if (step !== 'hour' && step !== 'day') throw invalid('step', 'must be one of hour, day')
     const to = timeOf('to', query.to) ?? clock.now() + 1

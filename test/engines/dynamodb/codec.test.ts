@@ -16,7 +16,7 @@ import {
   readSequenceSort,
   sequenceSort,
 } from '../../../src/engines/dynamodb/allowlist/items.js'
-import { decodeMeta, newIncarnation, toRecord } from '../../../src/engines/dynamodb/allowlist/meta.js'
+import { decodeMeta, newIncarnation, recordOf } from '../../../src/engines/dynamodb/allowlist/meta.js'
 import {
   attributesAt,
   countSteps,
@@ -189,7 +189,7 @@ describe('META', () => {
   })
 
   it('of another program may have any config: what is not understood lets nobody in', () => {
-    const wave = (config: object) => toRecord(decodeMeta({ ...item, type: { S: 'ONDA' }, ...config })).config
+    const wave = (config: object) => recordOf(decodeMeta({ ...item, type: { S: 'ONDA' }, ...config })).config
     const closed = { strategy: 'EXPLICIT_LIST', customerIds: [] }
     assert.deepEqual(wave({}), closed)
     assert.deepEqual(wave({ config: { S: 'x' } }), closed)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
-import { type Catraca, type OpenOptions, openCatraca } from '../../../src/index.js'
+import type { Catraca, OpenOptions } from '../../../src/index.js'
+import { openPatiently } from '../../support/patient.js'
 import { inTime, type RedisServers, startSingle } from '../../support/redis/index.js'
 import { until } from '../../support/redis/process.js'
 
@@ -19,7 +20,7 @@ const subject = { entity: 'user-1', resource: 'gpt-4' }
 const perHour = (capacity: number) => ({ rpm: { capacity, refillPeriodSeconds: 3600 } })
 
 async function open(t: TestContext, options: Partial<OpenOptions> = {}): Promise<Catraca> {
-  const catraca = await openCatraca({ store: redis.storeUrl, sweepIntervalMs: 0, ...options })
+  const catraca = await openPatiently({ store: redis.storeUrl, sweepIntervalMs: 0, ...options })
   t.after(() => catraca.close())
   return catraca
 }
@@ -120,7 +121,7 @@ describe('limits over Redis', () => {
 
   it('do not start on a store that is not there, and leave nothing open', async () => {
     const options = { store: 'memory:', limits: { store: 'redis://127.0.0.1:1/0' } }
-    await assert.rejects(openCatraca({ ...options, redis: { connectTimeoutMs: 300 } }), {
+    await assert.rejects(openPatiently({ ...options, redis: { connectTimeoutMs: 300 } }), {
       code: 'ENGINE_UNAVAILABLE',
     })
   })

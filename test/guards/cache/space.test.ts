@@ -129,8 +129,12 @@ describe('a cache space', () => {
   it('keeps what a fill read before a save from being kept after it', async () => {
     const { space } = openSpace<string>()
     let letGo = (_: string) => {}
-    const filling = space.getOrLoad('k', () => new Promise<string>((resolve) => (letGo = resolve)))
-    await pause(20)
+    let isLoading = false
+    const filling = space.getOrLoad('k', () => {
+      isLoading = true
+      return new Promise<string>((resolve) => (letGo = resolve))
+    })
+    while (!isLoading) await pause(2)
     await space.save('k', 'new', async () => {})
     letGo('old')
     assert.equal(await filling, 'old')

@@ -1,6 +1,6 @@
 import type { Item } from '../client/attributes.js'
 import type { WriteResult } from '../client/calls.js'
-import { Expression } from '../client/expression.js'
+import type { Condition } from '../client/expression.js'
 import { type DueTask, expiryTasks } from './due.js'
 import { differencesKey, type Place, shardPlace } from './items.js'
 import { type FoundRow, MemberReads } from './member-reads.js'
@@ -16,11 +16,6 @@ const PAGE = 500
 const PAGES_PER_STEP = 10
 const AT_ONCE = 16
 const AFTER_MOVE_MS = 60_000
-
-interface GuardedWrite {
-  TableName: string
-  ConditionExpression: string
-}
 
 type Mend = (row: Row) => Row | undefined | 'as it is'
 
@@ -104,11 +99,9 @@ export class GenerationSweeps {
     while (item !== undefined) {
       const after = mend(decodeRow(item))
       if (after === 'as it is') return
-      const expression = new Expression()
-      const guard: GuardedWrite = {
+      const guard: Condition & { TableName: string } = {
         TableName: tables[place.table],
-        ConditionExpression: unchangedRow(expression, item),
-        ...expression.parts(),
+        ...unchangedRow(item),
       }
       const result: WriteResult =
         after === undefined

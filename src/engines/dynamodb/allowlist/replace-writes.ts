@@ -2,7 +2,6 @@ import { CatracaError } from '../../../core/errors.js'
 import type { ImportSession, ReplaceCounts } from '../../../guards/allowlist/port.js'
 import type { Item } from '../client/attributes.js'
 import type { PutInput } from '../client/client.js'
-import { Expression } from '../client/expression.js'
 import { readItems } from './bulk-changes.js'
 import { expiryTasks } from './due.js'
 import type { ImportLease } from './import-lease.js'
@@ -96,12 +95,10 @@ export class ReplaceWrites {
   private async put({ wish, item, verdict }: Judged): Promise<void> {
     let due: Judged | undefined = { wish, item, verdict }
     while (due !== undefined) {
-      const expression = new Expression()
       const input: PutInput = {
         TableName: this.store.tables[placeOf(this.list.id, this.list, wish.customerId).table],
         Item: this.encode(wish, due.verdict.row!),
-        ConditionExpression: unchangedRow(expression, due.item),
-        ...expression.parts(),
+        ...unchangedRow(due.item),
       }
       const { value: result, repeated } = await this.lease.within((timeoutMs) =>
         this.store.client.putItem(VERB, input, { timeoutMs }),

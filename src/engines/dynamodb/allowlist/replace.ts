@@ -1,4 +1,5 @@
 import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
+import { ImportStopped } from '../../../guards/allowlist/import/stored-import.js'
 import type {
   ImportCheckpoint,
   ImportSession,
@@ -10,7 +11,7 @@ import { shardOf } from '../../../guards/allowlist/shard.js'
 import type { BatchCounts } from './batch-counts.js'
 import { importedCustomers } from './bulk-rows.js'
 import { encodeDifferences, MAX_DIFFERENCE_BYTES } from './differences.js'
-import { ImportLease, Stopped } from './import-lease.js'
+import { ImportLease } from './import-lease.js'
 import type { ImportRecords, StoredImport } from './imports.js'
 import type { StoredList } from './meta.js'
 import type { DesiredRow } from './replace-rows.js'
@@ -62,7 +63,7 @@ export class Replacement {
       await this.switch()
       return { outcome: 'replaced', ...this.counts }
     } catch (error) {
-      if (error instanceof Stopped) return { outcome: error.outcome }
+      if (error instanceof ImportStopped) return { outcome: error.outcome }
       throw error
     }
   }
@@ -76,8 +77,8 @@ export class Replacement {
 
   private async owned(): Promise<{ list: StoredList; record: StoredImport }> {
     const owned = await this.records.owned(this.session)
-    if (typeof owned === 'string') throw new Stopped(owned)
-    if (owned.list.replacing?.importId !== this.session.importId) throw new Stopped('lost')
+    if (typeof owned === 'string') throw new ImportStopped(owned)
+    if (owned.list.replacing?.importId !== this.session.importId) throw new ImportStopped('lost')
     return owned
   }
 

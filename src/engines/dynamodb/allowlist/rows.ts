@@ -20,7 +20,7 @@ import {
   text,
   toJson,
 } from '../client/attributes.js'
-import { all, type Expression } from '../client/expression.js'
+import { all, type Condition, when } from '../client/expression.js'
 import { customerSort, keyOf, listPartition, type Place } from './items.js'
 
 export { attributesAt, FOREVER, isMember, toMember, visible }
@@ -204,13 +204,14 @@ function step(before: Row | undefined, after: Row | undefined, generation: numbe
 }
 
 /** Condition: the row was not written since it was read. */
-export function unchangedRow(expression: Expression, item: Item | undefined): string {
-  if (item === undefined) return expression.absent('PK')
-  if (item.changeId !== undefined) return expression.equals('changeId', item.changeId)
-  return all(
-    expression.exists('PK'),
-    expression.absent('changeId'),
-    expression.equals('addedAt', item.addedAt),
-    expression.equals('expiresAt', item.expiresAt),
-  )
-}
+export const unchangedRow = (item: Item | undefined): Condition =>
+  when((expression) => {
+    if (item === undefined) return expression.absent('PK')
+    if (item.changeId !== undefined) return expression.equals('changeId', item.changeId)
+    return all(
+      expression.exists('PK'),
+      expression.absent('changeId'),
+      expression.equals('addedAt', item.addedAt),
+      expression.equals('expiresAt', item.expiresAt),
+    )
+  })

@@ -1,7 +1,7 @@
 import type { Environment } from '../lmdb/environment.js'
-import type { Counters, StoredList } from './catalog.js'
 import { CustomerRef } from './keys.js'
 import { decodeRow, encodeRow, type Row, visible } from './member-row-codec.js'
+import type { Counters, StoredList } from './meta.js'
 
 const NOTHING = Buffer.alloc(0)
 

@@ -12,11 +12,12 @@ import { readable } from '../../../guards/allowlist/unreadable.js'
 import type { PreparedEntry } from '../../../guards/audit/port.js'
 import type { EmbeddedAudit } from '../audit/store.js'
 import type { Environment } from '../lmdb/environment.js'
-import type { Catalog, StoredList } from './catalog.js'
+import type { Catalog } from './catalog.js'
 import type { Journal } from './journal.js'
 import { CustomerRef, listEnd, listStart, memberKey, readNumber, reverseBounds } from './keys.js'
 import { decodeRow, isMember, newRow, type Row, toMember, visible } from './member-row-codec.js'
 import { MemberRows, tally } from './member-rows.js'
+import type { StoredList } from './meta.js'
 
 /** A page reads at most this many rows, so that rows waiting to be swept cannot block the thread for long. */
 const MAX_SCANNED = 5000

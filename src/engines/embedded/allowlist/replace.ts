@@ -1,4 +1,5 @@
 import { compareKeys } from '../../../guards/allowlist/customer-key.js'
+import { ImportStopped } from '../../../guards/allowlist/import/stored-import.js'
 import type {
   ImportCheckpoint,
   ImportSession,
@@ -7,7 +8,7 @@ import type {
   SortedCustomers,
 } from '../../../guards/allowlist/port.js'
 import type { Environment } from '../lmdb/environment.js'
-import type { Catalog, Counters, StoredList } from './catalog.js'
+import type { Catalog } from './catalog.js'
 import { DifferenceList } from './difference-list.js'
 import type { ImportRecords } from './imports.js'
 import type { Journal } from './journal.js'
@@ -22,16 +23,11 @@ import {
   visible,
 } from './member-row-codec.js'
 import { MemberRows, tally } from './member-rows.js'
+import type { Counters, StoredList } from './meta.js'
 import { addSweep, dropSweep } from './sweeps.js'
 
 /** Rows per write transaction: it holds the write lock for some milliseconds. */
 const STEP = 5000
-
-class Stopped extends Error {
-  constructor(readonly outcome: 'lost' | 'list-not-found') {
-    super(outcome)
-  }
-}
 
 interface Transaction {
   list: StoredList
@@ -79,7 +75,7 @@ export class Replacement {
       this.transact((transaction) => this.switch(transaction))
       return { outcome: 'replaced', added: this.added, unchanged: this.unchanged, removed: this.removed }
     } catch (error) {
-      if (error instanceof Stopped) return { outcome: error.outcome }
+      if (error instanceof ImportStopped) return { outcome: error.outcome }
       throw error
     }
   }
@@ -87,9 +83,9 @@ export class Replacement {
   private transact<T>(change: (transaction: Transaction) => T): T {
     return this.environment.writeNow(() => {
       const owned = this.records.owned(this.session)
-      if (typeof owned === 'string') throw new Stopped(owned)
+      if (typeof owned === 'string') throw new ImportStopped(owned)
       const { list } = owned
-      if (list.replacing?.importId !== this.session.importId) throw new Stopped('lost')
+      if (list.replacing?.importId !== this.session.importId) throw new ImportStopped('lost')
       const counters = this.catalog.counters(list.no)
       const result = change({ list, counters, generation: list.replacing.generation })
       this.catalog.storeCounters(list.no, counters)

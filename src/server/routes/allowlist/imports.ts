@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CatracaError, isCatracaError } from '../../../core/errors.js'
 import { identifier } from '../../../core/identifiers.js'
 import type { ImportOptions, ImportResult } from '../../../guards/allowlist/types.js'
+import { takesItsTime } from '../../http/connection-timeouts.js'
 import type { App, ServerContext } from '../../http/context.js'
 import { onClientDisconnect } from '../../http/disconnect.js'
 import { type Static, Type } from '../../http/typebox.js'
@@ -45,7 +46,7 @@ export function importRoutes(app: App, context: ServerContext): void {
   app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (request, _body, done) => {
-      context.bodies.takesItsTime(request.raw)
+      takesItsTime(request.raw)
       done(null)
     })
     scope.post(

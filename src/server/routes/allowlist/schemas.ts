@@ -3,6 +3,7 @@ import { LIST_SORTS } from '../../../guards/allowlist/list-search.js'
 import {
   type AddResult,
   type Allowlist,
+  CHECK_REASONS,
   type CheckAnswer,
   type CustomerAllowlist,
   EXPLAIN_STEPS,
@@ -13,8 +14,11 @@ import {
   type Member,
   type NewAllowlist,
   type RemoveResult,
+  type WaveConfig,
 } from '../../../guards/allowlist/types.js'
-import { type Static, type TSchema, Type } from '../../http/typebox.js'
+import { WAVE_SCHEMA } from '../../../guards/allowlist/wave/config.js'
+import { FACT_SCHEMAS, type StrategyFacts } from '../../../guards/allowlist/wave/table.js'
+import { type Static, type TOptional, type TSchema, type TUnsafe, Type } from '../../http/typebox.js'
 
 /**
  * The shape of requests and responses. The library validates the values (identifiers, ranges, dates), so that the
@@ -37,19 +41,7 @@ const jsonObject = Type.Unsafe<JsonObject>({ type: 'object', additionalPropertie
 export const listId = Type.String({ description: 'Id of an allowlist' })
 export const customerId = Type.String({ description: 'Id of a customer; UUIDs in any case' })
 
-export const waveConfig = Type.Object(
-  {
-    strategy: oneOf(['PERCENTAGE', 'TIME_WINDOW', 'EXPLICIT_LIST']),
-    percentage: Type.Optional(Type.Number({ description: '0 to 1' })),
-    customerIds: Type.Optional(Type.Array(Type.String(), { description: 'At most 5,000' })),
-    startTime: Type.Optional(Type.Number({ description: 'Epoch milliseconds' })),
-    endTime: Type.Optional(Type.Number({ description: 'Epoch milliseconds' })),
-    ramp: Type.Optional(Type.Array(Type.Object({ at: Type.Number(), percentage: Type.Number() }, closed))),
-    base: Type.Optional(Type.String({ description: 'Only customers who pass this allowlist too' })),
-    exclude: Type.Optional(Type.Array(Type.String(), { description: 'Nobody who passes one of these' })),
-  },
-  closed,
-)
+export const waveConfig = Type.Unsafe<WaveConfig>(WAVE_SCHEMA)
 
 export const newAllowlist = Type.Object(
   {
@@ -142,18 +134,7 @@ const verdict = {
   allowlistId: listId,
   allowed: Type.Boolean(),
   type: Type.Unsafe<'FIXA' | 'ONDA' | null>({ type: ['string', 'null'], enum: ['FIXA', 'ONDA', null] }),
-  reason: oneOf([
-    'MEMBER',
-    'NOT_MEMBER',
-    'MEMBER_EXPIRED',
-    'IN_WAVE',
-    'OUT_OF_WAVE',
-    'OUTSIDE_WINDOW',
-    'EXCLUDED',
-    'ALLOWLIST_NOT_FOUND',
-    'ALLOWLIST_UNREADABLE',
-    'UNAVAILABLE',
-  ]),
+  reason: oneOf(CHECK_REASONS),
   degraded: Type.Optional(
     Type.Literal(true, { description: 'The store did not answer; see `allowlists.onUnavailable`' }),
   ),
@@ -179,6 +160,9 @@ export const checkAnswer = Type.Object(
 )
 
 const durationUs = Type.Number({ description: 'Microseconds' })
+const strategyFacts = Object.fromEntries(
+  Object.entries(FACT_SCHEMAS).map(([name, schema]) => [name, Type.Optional(Type.Unsafe(schema))]),
+) as { [Name in keyof StrategyFacts]-?: TOptional<TUnsafe<NonNullable<StrategyFacts[Name]>>> }
 const explainStep = Type.Object(
   {
     step: oneOf(EXPLAIN_STEPS),
@@ -187,8 +171,7 @@ const explainStep = Type.Object(
     allowlistId: Type.Optional(
       Type.String({ description: 'When it is about a list that the list rests on' }),
     ),
-    place: Type.Optional(Type.Number({ description: 'Of `percentage`: where the customer stands, 0 to 1' })),
-    percentage: Type.Optional(Type.Number({ description: 'Of `percentage`: what is open now, 0 to 1' })),
+    ...strategyFacts,
     durationUs,
   },
   closed,

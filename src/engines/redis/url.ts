@@ -1,4 +1,4 @@
-import { refuseUnknown, splitOnce, wrong } from './store-url-parts.js'
+import { refuseUnknown, splitOnce, wrong } from '../url-parts.js'
 
 export interface RedisUrl {
   engine: 'redis'

@@ -1,7 +1,7 @@
 import { Input, NumberInput, type NumberInputProps, Slider } from '@mantine/core'
 import { useId } from 'react'
-import { useFormat, useTexts } from '../../../texts/language.js'
-import { shareOf, type Typed, typedShare } from './draft.js'
+import { useFormat, useTexts } from '../../../../texts/language.js'
+import { shareOf, type Typed, typedShare } from '../typed.js'
 
 const MARKS = [0, 25, 50, 75, 100].map((value) => ({ value, label: `${value}%` }))
 

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseStoreUrl, redactStoreUrl, type StoreUrl } from '../../src/config/store-url.js'
+import {
+  isSameStore,
+  parseStoreUrl,
+  redactStoreUrl,
+  STORE_URL_FORMS,
+  type StoreUrl,
+  storeFacts,
+  storeSource,
+  storeUrlOf,
+} from '../../src/engines/registry.js'
 
 const redis = { engine: 'redis', topology: 'single', tls: false, database: 0 } as const
 const tables = {
@@ -12,7 +21,7 @@ const tables = {
 
 /** What is written, what it means, and how it may be shown. */
 const URLS: [string, StoreUrl, string][] = [
-  ['memory:', { engine: 'memory' }, 'memory:'],
+  ['memory:', { engine: 'embedded' }, 'memory:'],
   ['embedded:./d', { engine: 'embedded', path: './d' }, 'embedded:./d'],
   ['embedded:/var/d', { engine: 'embedded', path: '/var/d' }, 'embedded:/var/d'],
   ['embedded:///var/d', { engine: 'embedded', path: '/var/d' }, 'embedded:/var/d'],
@@ -127,5 +136,52 @@ describe('store URLs', () => {
         (error: Error) => !error.message.includes('hunter2'),
       )
     }
+  })
+
+  it('names every form when a scheme is unknown', () => {
+    assert.throws(() => parseStoreUrl('postgres://h'), {
+      message:
+        'the store URL must have one of the forms embedded:DIRECTORY, memory:, redis://HOST:PORT/DATABASE, ' +
+        'rediss://…, redis+sentinel://HOST:PORT,…/MASTER, redis+cluster://HOST:PORT,…, dynamodb://REGION/TABLE',
+    })
+    assert.equal(STORE_URL_FORMS.length, 7)
+  })
+
+  it('knows the same store in another spelling', () => {
+    const same = [
+      [`embedded:${process.cwd()}/d`, 'EMBEDDED:./d'],
+      ['memory:', 'memory:'],
+      ['redis://h', 'redis://h:6379/0'],
+      ['dynamodb://us-east-1/Lists', 'dynamodb://us-east-1/Lists?guards=catraca-guards'],
+    ] as const
+    for (const [one, other] of same) assert.ok(isSameStore(one, other), one)
+    const others = ['memory:', 'embedded:./d', 'embedded:./e', 'redis://h', 'rediss://h', 'redis://h/1']
+    for (const one of others)
+      assert.deepEqual(
+        others.filter((other) => isSameStore(one, other)),
+        [one],
+      )
+  })
+
+  it('says what follows from the URL alone', () => {
+    const facts = (text: string) => {
+      const { hasPassword = false, isPrivate = false, keepsSecrets = false } = storeFacts(text)
+      return { hasPassword, isPrivate, keepsSecrets }
+    }
+    assert.deepEqual(facts('memory:'), { hasPassword: false, isPrivate: true, keepsSecrets: true })
+    assert.deepEqual(facts('embedded:./d'), { hasPassword: false, isPrivate: false, keepsSecrets: true })
+    assert.deepEqual(facts('redis://:pw@h'), { hasPassword: true, isPrivate: false, keepsSecrets: false })
+    assert.deepEqual(facts('dynamodb://us-east-1/Lists'), {
+      ...{ hasPassword: false, isPrivate: false, keepsSecrets: false },
+    })
+    assert.equal(storeUrlOf('redis', 'memory:'), undefined)
+    assert.equal(storeUrlOf('redis', 'redis://h')?.topology, 'single')
+  })
+
+  it('takes the options of its own engine', () => {
+    const options = { redis: { poolSize: 2 }, embedded: { maxLogBytes: 1024 } }
+    assert.deepEqual(storeSource('redis://h', options).options, { poolSize: 2 })
+    assert.deepEqual(storeSource('memory:', options).options, { maxLogBytes: 1024 })
+    assert.deepEqual(storeSource('dynamodb://us-east-1/Lists', options).options, {})
   })
 })

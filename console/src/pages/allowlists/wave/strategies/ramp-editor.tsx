@@ -1,11 +1,12 @@
 import { Button, Input, NativeSelect, Stack, TextInput } from '@mantine/core'
-import { serverNow } from '../../../api/server-clock.js'
-import { Icon } from '../../../parts/icons.js'
-import { State } from '../../../parts/state.js'
-import { useTexts } from '../../../texts/language.js'
-import { type Draft, type DraftStep, nextShare, type Problems, stepOf, typedTime } from './draft.js'
+import { serverNow } from '../../../../api/server-clock.js'
+import { Icon } from '../../../../parts/icons.js'
+import { State } from '../../../../parts/state.js'
+import { useTexts } from '../../../../texts/language.js'
+import { type Problems, typedTime } from '../typed.js'
+import { useWords } from '../use-words.js'
+import { type DraftStep, nextShare, type RampDraft, rampWarnings, stepOf } from './ramp.js'
 import { ShareNumber } from './share-field.js'
-import { useWords } from './use-words.js'
 
 const HOUR_MS = 3_600_000
 const PRESETS = {
@@ -16,18 +17,18 @@ const PRESETS = {
 type Preset = keyof typeof PRESETS
 
 export interface RampEditorProps {
-  draft: Draft
+  draft: RampDraft
   problems: Problems
-  warnings: Problems
   zone: string
   disabled: boolean
   onRamp(ramp: DraftStep[]): void
 }
 
-export function RampEditor({ draft, problems, warnings, zone, disabled, onRamp }: RampEditorProps) {
+export function RampEditor({ draft, problems, zone, disabled, onRamp }: RampEditorProps) {
   const { ramp } = draft
   const { waves } = useTexts()
   const texts = waves.ramp
+  const warnings = rampWarnings(draft, waves.warnings)
   const fill = (name: string): void => {
     if (!Object.hasOwn(PRESETS, name)) return
     const { everyMs, percents } = PRESETS[name as Preset]
@@ -45,7 +46,7 @@ export function RampEditor({ draft, problems, warnings, zone, disabled, onRamp }
   }
   return (
     <fieldset className="plain-fieldset">
-      <Input.Label component="legend">{texts.title}</Input.Label>
+      <Input.Label component="legend">{waves.fields.ramp}</Input.Label>
       <Input.Description>{ramp.length === 0 ? texts.none : texts.hint}</Input.Description>
       <div className="ramp-steps">
         {ramp.map((step, index) => (

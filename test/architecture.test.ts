@@ -56,7 +56,7 @@ const MAY_IMPORT = {
   metrics: ['core', 'guards', 'app', 'metrics'],
   server: ['core', 'guards', 'app', 'metrics', 'server'],
   config: ['core', 'guards', 'engines', 'config'],
-  cli: ['core', 'guards', 'engines', 'app', 'metrics', 'server', 'config', 'cli'],
+  cli: ['core', 'guards', 'engines', 'app', 'metrics', 'server', 'client', 'config', 'cli'],
   adapters: ['core', 'guards', 'server', 'adapters'],
   presets: ['core', 'guards', 'presets'],
   // Runs in browsers too, so it stands alone.
@@ -208,21 +208,26 @@ const RAW_TIMER = /(?<![.\w])set(?:Interval|Timeout|Immediate)\((?!resolve\b|\))
 /** The client runs in browsers; conformance and load tests are run by people, who are told by the end of the process. */
 const MAY_SET_TIMERS = /^(?:core\/timers\.ts$|client\/|conformance\/|cli\/load\/)/
 
+/** The part of the client that only Node can run. */
+const NODE_CLIENT = 'client/node.ts'
+const BROWSERS = 'the client uses only what browsers have'
+
 function brokenRule(file: string, layer: Layer, specifier: string, guards: Set<string>): string | undefined {
   const imported = target(file, specifier)
-  if (imported === undefined) return brokenPackageRule(layer, specifier)
+  if (imported === undefined) return brokenPackageRule(file, layer, specifier)
   const other = layerOf(imported)
   if (imported.startsWith('..') || other === undefined) return 'only files with a layer may be imported'
   const allowed: string[] = MAY_IMPORT[layer]
   if (!allowed.includes(other)) return `${layer} may import only ${allowed.join(', ')}`
+  if (layer === 'client' && imported === NODE_CLIENT) return BROWSERS
   if (layer === 'engines' && guards.has(imported)) return 'engines implement ports, and know no guard'
   if (other === 'engines') return brokenEngineRule(file, layer, imported)
   if (file.endsWith('/port.ts') && guards.has(imported)) return 'ports do not know who uses them'
   return undefined
 }
 
-function brokenPackageRule(layer: Layer, specifier: string): string | undefined {
-  if (layer === 'client') return 'the client uses only what browsers have'
+function brokenPackageRule(file: string, layer: Layer, specifier: string): string | undefined {
+  if (layer === 'client' && file !== NODE_CLIENT) return BROWSERS
   if (specifier.startsWith('node:')) return undefined
   const known = Object.hasOwn(PACKAGE_HOMES, specifier) ? PACKAGE_HOMES[specifier]! : undefined
   if (layer === 'core' || (layer === 'guards' && !known?.includes(layer))) return `${layer} needs no package`
@@ -322,6 +327,9 @@ describe('architecture', () => {
     ['server → engine', 'server/x.ts', "await import('../engines/a/x.js')", /server may import only/],
     ['server → config', 'server/x.ts', "import { c } from '../config/load.js'", /server may import only/],
     ['library → config', 'app/x.ts', "import { c } from '../config/load.js'", /app may import only/],
+    ['client → Node', 'client/x.ts', "import { request } from 'node:http'", /what browsers have/],
+    ['client → its part for Node', 'client/x.ts', "import { f } from './node.js'", /what browsers have/],
+    ['server → load', 'server/x.ts', "import { m } from '../cli/load/measure.js'", /server may import only/],
     ['library → cli', 'app/x.ts', "import { c } from '../cli/main.js'", /app may import only/],
     [
       'core → guard',

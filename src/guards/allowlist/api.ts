@@ -5,7 +5,7 @@ export interface ReshardCallOptions {
   onProgress?: (status: Types.ReshardStatus) => void
 }
 
-/** The allowlist API. The library implements it, and so does the CLI's HTTP client. */
+/** The allowlist API. The library implements it, and the remote half of the CLI as far as commands need it. */
 export interface AllowlistsApi {
   create(input: Types.NewAllowlist): Promise<Types.Allowlist>
   get(id: string): Promise<Types.Allowlist>

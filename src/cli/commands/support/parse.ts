@@ -11,10 +11,14 @@ export function list(text: string): string[] {
   return parts
 }
 
-export function wholeNumber(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
-  return Number(text)
-}
+export const digits =
+  (most: number, rule = 'Give a whole number.') =>
+  (text: string): number => {
+    if (!/^\d+$/.test(text) || text.length > most) throw new InvalidArgumentError(rule)
+    return Number(text)
+  }
+
+export const wholeNumber = digits(15)
 
 /** A share as `0.25` or `25%`. */
 export function share(text: string): number {

@@ -9,6 +9,7 @@ import { buildConsole } from './build-console.mjs'
 import { bundleLambda } from './bundle-lambda.mjs'
 import { bundleProcesses } from './bundle-processes.mjs'
 import { bundleTypebox } from './bundle-typebox.mjs'
+import { writeClientDeclarations } from './client-declarations.mjs'
 import { copyLua } from './copy-lua.mjs'
 import { digestOf, isBuiltFrom, markBuiltFrom } from './sources-digest.mjs'
 
@@ -31,6 +32,7 @@ if (status === 0) {
   copyLua(output)
   await bundleLambda(output)
   await bundleTypebox(output)
+  await writeClientDeclarations(output)
   // Must run last: it bundles the output of the other steps.
   await bundleProcesses(output)
   await buildConsole(join(output, 'console'))

@@ -1,9 +1,9 @@
-// Bundles src/server/http/typebox.ts with the library; see the reason there.
+// Bundles src/wire/typebox.ts with the library; see the reason there.
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
 export async function bundleTypebox(output) {
-  const file = join(output, 'src', 'server', 'http', 'typebox.js')
+  const file = join(output, 'src', 'wire', 'typebox.js')
   await build({
     entryPoints: [file],
     outfile: file,

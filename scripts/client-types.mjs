@@ -1,4 +1,4 @@
-// Converts JSON Schema of the OpenAPI document to TypeScript types.
+// Converts JSON Schema to TypeScript types.
 
 const isName = (text) => /^[A-Za-z_$][\w$]*$/.test(text)
 const property = (name) => (isName(name) ? name : `'${name}'`)
@@ -11,7 +11,7 @@ export function comment(text, indent) {
 
 export function typeOf(schema, indent = '') {
   if (schema === undefined) return 'unknown'
-  if (schema.$ref) return schema.$ref.split('/').at(-1)
+  if (schema.$ref) return schema.$ref.replace('#', '')
   if (schema.const !== undefined) return literal(schema.const)
   if (schema.enum) return schema.enum.map(literal).join(' | ')
   const choices = schema.anyOf ?? schema.oneOf

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * The dependency rule of the design, read from the imports:
- * cli → server → app → { guards, engines } → ports → core.
+ * cli → server → { app, wire } → { guards, engines } → ports → core.
  */
 const GUARDS = [
   'allowlist',
@@ -54,13 +54,15 @@ const MAY_IMPORT = {
   conformance: ['core', 'guards', 'conformance'],
   app: ['core', 'guards', 'engines', 'app'],
   metrics: ['core', 'guards', 'app', 'metrics'],
-  server: ['core', 'guards', 'app', 'metrics', 'server'],
+  // The operations of the HTTP API, without anything that serves or calls them.
+  wire: ['core', 'guards', 'wire'],
+  server: ['core', 'guards', 'app', 'metrics', 'wire', 'server'],
   config: ['core', 'guards', 'engines', 'config'],
   cli: ['core', 'guards', 'engines', 'app', 'metrics', 'server', 'client', 'config', 'cli'],
   adapters: ['core', 'guards', 'server', 'adapters'],
   presets: ['core', 'guards', 'presets'],
-  // Runs in browsers too, so it stands alone.
-  client: ['client'],
+  // Runs in browsers too, so it loads nothing of the others: it takes only types.
+  client: ['client', 'wire'],
 } satisfies Record<string, string[]>
 
 /** Packages with a home; everybody else goes through it. */
@@ -76,6 +78,8 @@ const PACKAGE_HOMES: Record<string, Layer[]> = {
   '@opentelemetry/api': ['app'],
   'prom-client': ['metrics'],
   fastify: ['server'],
+  typebox: ['wire'],
+  'typebox/compile': ['wire'],
   pino: ['server'],
   commander: ['cli'],
   'cli-progress': ['cli'],
@@ -191,6 +195,9 @@ function violationsOf(sources: Sources): string[] {
     })
     for (const engine of namedEngines(file, source)) {
       wrong.push(`src/${file} names '${engine}': only engines/registry.ts knows which engines there are`)
+    }
+    for (const loaded of layer === 'client' ? loadsOf(file, source) : []) {
+      if (layerOf(loaded) !== 'client') wrong.push(`src/${file} loads ${loaded}: the client takes only types`)
     }
     const reads = /\bprocess\s*(\.\s*env\b|\[\s*['"`]env)/.test(source)
     if (reads && file !== 'config/environment.ts') {
@@ -346,6 +353,8 @@ describe('architecture', () => {
     ['guard → package', 'guards/allowlist/x.ts', "import { open } from 'lmdb'", /needs no package/],
     ['server → lru-cache', 'server/x.ts', "import 'lru-cache'", /belongs to guards/],
     ['server → lmdb', 'server/x.ts', "import { open } from 'lmdb'", /belongs to engines/],
+    ['client → wire', 'client/x.ts', "import { WIRE } from '../wire/index.js'", /only types/],
+    ['server → typebox', 'server/x.ts', "import { Type } from 'typebox'", /belongs to wire/],
     ['environment', 'server/x.ts', 'const x = process.env.HOME', /process\.env/],
     ['timer', 'server/x.ts', 'setInterval(() => this.look(), 5)', /use core\/timers\.ts/],
     ['unknown folder', 'misc/x.ts', '', /no layer/],
@@ -371,6 +380,7 @@ describe('architecture', () => {
       ['config/x.ts', "import '../engines/redis/defaults.js'\nimport '../engines/registry.js'"],
       ['cli/x.ts', "import '../server/x.js'\nimport '../config/load.js'\nimport 'commander'"],
       ['server/x.ts', "import type { C } from '../app/x.js'\nimport fastify from 'fastify'"],
+      ['client/x.ts', "import type { WIRE } from '../wire/index.js'"],
     ])
     assert.deepEqual(violationsOf(right), [])
   })

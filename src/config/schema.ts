@@ -1,4 +1,5 @@
 import { DEFAULT_MAX_SERIES } from '../core/figures.js'
+import { LOG_LEVELS } from '../core/log-levels.js'
 import { DEFAULT_DYNAMODB } from '../engines/dynamodb/defaults.js'
 import { DEFAULT_EMBEDDED } from '../engines/embedded/defaults.js'
 import { DEFAULT_REDIS } from '../engines/redis/defaults.js'
@@ -69,7 +70,6 @@ const secret = <T>(kind: Kind<T>, byDefault: T, facts: Facts): Setting<Secret<T>
 
 const MIB = 1024 * 1024
 const HOUR_MS = 3_600_000
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 /** The shape of this table is the shape of the configuration file. */
 export const SCHEMA = {

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import type { Catraca } from '../app/open-catraca.js'
 import { requireGuards } from '../app/own-engine.js'
 import { every } from '../core/timers.js'
+import { RESOURCES } from '../wire/index.js'
 import { Gate } from './access/gate.js'
 import { KeyRegistry } from './access/registry.js'
 import { withFastChecks } from './check/fast-path.js'
@@ -53,7 +54,6 @@ import { logLevelRoutes } from './routes/operations/log-level.js'
 import { metricsRoutes } from './routes/operations/metrics.js'
 import { limitConfigRoutes } from './routes/rate-limit/configs.js'
 import { limitRoutes } from './routes/rate-limit/routes.js'
-import { addSharedSchemas } from './routes/responses.js'
 import { tokenRoutes } from './routes/token-denylist/routes.js'
 
 export interface BuiltServer {
@@ -81,7 +81,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   app.setValidatorCompiler(validatorCompiler)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', jsonParser(app, context))
-  addSharedSchemas(app)
+  for (const schema of Object.values(RESOURCES)) app.addSchema(schema)
   await documentRoutes(app)
   for (const add of ROUTES) add(app, context)
   readInSlices(app.server)

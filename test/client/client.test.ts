@@ -122,7 +122,7 @@ const BY_TAG: Record<string, (client: CatracaClient, server: TestServer) => Prom
 }
 
 describe('the typed client', () => {
-  it('is what the generator makes of the OpenAPI document', () => {
+  it('is what the generator makes of the operations', () => {
     const generator = fileURLToPath(new URL('../../../scripts/generate-client.mjs', import.meta.url))
     const dist = fileURLToPath(new URL('../..', import.meta.url))
     const { status, stderr } = spawnSync(process.execPath, [generator, '--check', '--dist', dist], {

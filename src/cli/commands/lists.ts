@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { type Command, Option } from 'commander'
 import { invalid } from '../../core/errors.js'
-import { LIST_SORTS } from '../../guards/allowlist/list-search.js'
 import type {
   Allowlist,
   AllowlistChange,
@@ -10,6 +9,7 @@ import type {
   NewAllowlist,
   Precision,
 } from '../../guards/allowlist/types.js'
+import { LIST_SORTS } from '../../guards/allowlist/types.js'
 import { EXIT, Exit } from '../output/failure.js'
 import { customers, note, pick, printFacts, printResult } from '../output/print.js'
 import { wholeNumber } from './support/parse.js'

@@ -1,9 +1,8 @@
 import { invalid } from '../../core/errors.js'
 import { invalidCursor, parsePage } from './paging.js'
 import type { ListRecord, ListStore } from './port.js'
-import type { AllowlistQuery, AllowlistType } from './types.js'
+import { type AllowlistQuery, type AllowlistType, LIST_SORTS } from './types.js'
 
-export const LIST_SORTS = ['id', 'name', 'updatedAt', 'customerCount'] as const
 type Sort = (typeof LIST_SORTS)[number]
 
 /** The fields for sorting and searching. The rules of ten thousand waves would not fit in memory. */

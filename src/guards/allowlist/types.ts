@@ -74,12 +74,14 @@ export interface PageRequest {
   cursor?: string
 }
 
+export const LIST_SORTS = ['id', 'name', 'updatedAt', 'customerCount'] as const
+
 /** With only paging fields, lists are sorted by id. */
 export interface AllowlistQuery extends PageRequest {
   /** Case-insensitive part of an id or a name. */
   search?: string
   type?: AllowlistType
-  sort?: 'id' | 'name' | 'updatedAt' | 'customerCount'
+  sort?: (typeof LIST_SORTS)[number]
   order?: 'asc' | 'desc'
 }
 

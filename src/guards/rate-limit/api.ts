@@ -34,7 +34,11 @@ export interface ConfigQuery extends PageRequest {
 }
 
 /** A configuration with its address. */
-export interface ListedConfig extends ConfigAddress {
+export interface ListedConfig {
+  level: Level
+  /** The entity, at the entity level. */
+  identifier?: string
+  resource: string
   config: LevelConfig
 }
 

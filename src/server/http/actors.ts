@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { ActorContext } from '../../guards/audit/actors.js'
-import type { App, RouteScope, ServerContext } from './context.js'
+import type { OperationScope } from '../../wire/operation.js'
+import type { App, ServerContext } from './context.js'
 import { isCallersId } from './request-id.js'
 
 /** Writing routes of these scopes are recorded with their caller. */
-const ADMINISTRATION: readonly (RouteScope | undefined)[] = ['admin', 'tokens:revoke']
+const ADMINISTRATION: readonly (OperationScope | undefined)[] = ['admin', 'tokens:revoke']
 const READING = ['GET', 'HEAD', 'OPTIONS']
 
 /**

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CatracaError, invalid } from '../../core/errors.js'
+import { Type } from '../../wire/typebox.js'
 import type { CheckFields } from '../check/facts.js'
 import { recordActors } from './actors.js'
 import type { App, ServerContext } from './context.js'
 import { answerSender, isStillSending } from './drain.js'
 import { isServerFault, renderProblem } from './problem.js'
 import type { RouteEntry } from './routes-page.js'
-import { Type } from './typebox.js'
 
 /** Headers of every response. The fast path of checks sends them too. */
 const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const

@@ -6,7 +6,6 @@ const FLUSH_BYTES = 16_000
 const STANDARD_OUTPUT = 1
 
 export type LogLevel = LevelWithSilent
-export const LOG_LEVELS = [...Object.keys(pino.levels.values), 'silent'] as readonly LogLevel[]
 
 /**
  * Fields that are never written to the log. No code passes them today; this protects against a whole request or body

@@ -1,9 +1,9 @@
-import type { RouteScope } from './context.js'
+import type { OperationScope } from '../../wire/operation.js'
 
 export interface RouteEntry {
   method: string
   path: string
-  scope: RouteScope
+  scope: OperationScope
   /** Keys with `admin` may call it too. */
   orAdmin: boolean
   summary: string | undefined
@@ -23,7 +23,7 @@ export function renderRouteTable(routes: readonly RouteEntry[]): string {
   return `${HEAD}\n${rows.join('\n')}\n`
 }
 
-const shownScope = (scope: RouteScope): string =>
+const shownScope = (scope: OperationScope): string =>
   scope === 'open' ? 'open' : scope === 'any' ? 'any key' : `\`${scope}\``
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

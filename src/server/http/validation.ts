@@ -1,7 +1,7 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import { CatracaError, type FieldError } from '../../core/errors.js'
-import type { TSchema } from './typebox.js'
-import { Compile } from './typebox.js'
+import type { TSchema } from '../../wire/typebox.js'
+import { Compile } from '../../wire/typebox.js'
 
 /**
  * With more values than this, the response does not list the faults: listing all faults of a huge hostile body would

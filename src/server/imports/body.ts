@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { CatracaError } from '../../core/errors.js'
 import type { ImportFormat } from '../../guards/allowlist/types.js'
+import type { IMPORTS } from '../../wire/allowlist/members.js'
 
-/** The media types of an import. `application/gzip` does not say which format is inside. */
-export const IMPORT_TYPES: Record<string, ImportFormat | undefined> = {
+type ImportType = (typeof IMPORTS.importMembers.consumes)[number]
+
+/** `application/gzip` does not say which format is inside. */
+const IMPORT_TYPES: Record<ImportType, ImportFormat | undefined> = {
   'text/csv': 'csv',
   'application/x-ndjson': 'ndjson',
   'application/ndjson': 'ndjson',
@@ -23,7 +26,10 @@ export function bodyKind(request: IncomingMessage, format: ImportFormat | undefi
   const mediaType = contentType.split(';', 1)[0]!.trim().toLowerCase()
   if (!Object.hasOwn(IMPORT_TYPES, mediaType)) throw unsupportedType(mediaType)
   const gzipped = isGzip(encoding) || mediaType === 'application/gzip'
-  return { format: format ?? IMPORT_TYPES[mediaType] ?? 'csv', ...(gzipped ? { gzip: true } : {}) }
+  return {
+    format: format ?? IMPORT_TYPES[mediaType as ImportType] ?? 'csv',
+    ...(gzipped ? { gzip: true } : {}),
+  }
 }
 
 function isGzip(encoding: string): boolean {

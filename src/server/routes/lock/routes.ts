@@ -1,48 +1,19 @@
 import type { ServerResponse } from 'node:http'
 import { CatracaError } from '../../../core/errors.js'
 import { lockHeld } from '../../../guards/lock/with-lock.js'
+import { LOCKS } from '../../../wire/lock.js'
 import type { App, ServerContext } from '../../http/context.js'
 import { onClientDisconnect } from '../../http/disconnect.js'
-import { answers204 } from '../allowlist/lists.js'
-import { answers } from '../responses.js'
-import * as schemas from './schemas.js'
-
-const tags = ['locks']
-const config = { scope: 'locks' } as const
+import { addRoutes } from '../add-routes.js'
 
 export function lockRoutes(app: App, context: ServerContext): void {
-  addAcquire(app, context)
-  addOwnersCalls(app, context)
-  addState(app, context)
-}
-
-/** Calls `act` when the client disconnected before the response: no client would hold that lock. */
-function whenUnanswered(raw: ServerResponse, act: () => void): void {
-  raw.once('close', () => {
-    if (!raw.writableFinished) act()
-  })
-}
-
-function addAcquire(app: App, context: ServerContext): void {
   const { locks } = context.catraca
   const waiting = new Set<AbortController>()
   app.addHook('preClose', async () => {
     for (const stop of waiting) stop.abort(new CatracaError('SHUTTING_DOWN', 'the server is stopping'))
   })
-  app.post(
-    '/locks/:name',
-    {
-      config,
-      schema: {
-        tags,
-        operationId: 'acquireLock',
-        summary: 'Acquire a lock, or wait for it',
-        params: schemas.lockParams,
-        body: schemas.acquireRequest,
-        response: answers({ 201: { description: 'Acquired', schema: schemas.acquired } }),
-      },
-    },
-    async (request, reply) => {
+  addRoutes(app, context, LOCKS, {
+    acquireLock: async (request, reply) => {
       const { name } = request.params
       const stop = new AbortController()
       waiting.add(stop)
@@ -61,91 +32,31 @@ function addAcquire(app: App, context: ServerContext): void {
         throw callerGone()
       }
       whenUnanswered(reply.raw, giveBack)
-      return reply.code(201).send({ token, ...(fence !== undefined && { fence }), expiresAt })
+      return { token, ...(fence !== undefined && { fence }), expiresAt }
     },
-  )
+    extendLock: async ({ params, body: { token, ttlMs } }) => {
+      const extended = await locks.extend(params.name, token, ttlMs)
+      if (extended === undefined) throw notYours(params.name)
+      return { expiresAt: extended.expiresAt }
+    },
+    releaseLock: async ({ params, body }) => {
+      if (!(await locks.release(params.name, body.token))) throw notYours(params.name)
+    },
+    getLock: ({ params }) => locks.status(params.name),
+    forceReleaseLock: async ({ params }) => {
+      await locks.forceRelease(params.name)
+    },
+  })
+}
+
+/** Calls `act` when the client disconnected before the response: no client would hold that lock. */
+function whenUnanswered(raw: ServerResponse, act: () => void): void {
+  raw.once('close', () => {
+    if (!raw.writableFinished) act()
+  })
 }
 
 const callerGone = () => new CatracaError('LOCK_HELD', 'the client disconnected')
-
-function addOwnersCalls(app: App, { catraca: { locks } }: ServerContext): void {
-  app.post(
-    '/locks/:name/extend',
-    {
-      config,
-      schema: {
-        tags,
-        operationId: 'extendLock',
-        summary: 'Extend a lock',
-        params: schemas.lockParams,
-        body: schemas.extendRequest,
-        response: answers({ 200: { description: 'Extended', schema: schemas.extended } }),
-      },
-    },
-    async (request) => {
-      const { token, ttlMs } = request.body
-      const extended = await locks.extend(request.params.name, token, ttlMs)
-      if (extended === undefined) throw notYours(request.params.name)
-      return { expiresAt: extended.expiresAt }
-    },
-  )
-
-  app.post(
-    '/locks/:name/release',
-    {
-      config,
-      schema: {
-        tags,
-        operationId: 'releaseLock',
-        summary: 'Release a lock',
-        params: schemas.lockParams,
-        body: schemas.releaseRequest,
-        response: answers204('Free again'),
-      },
-    },
-    async (request, reply) => {
-      const isReleased = await locks.release(request.params.name, request.body.token)
-      if (!isReleased) throw notYours(request.params.name)
-      return reply.code(204).send()
-    },
-  )
-}
-
-function addState(app: App, { catraca: { locks } }: ServerContext): void {
-  app.get(
-    '/locks/:name',
-    {
-      config: { ...config, orAdmin: true },
-      schema: {
-        tags,
-        operationId: 'getLock',
-        summary: 'Read whether a lock is held, and until when; never by whom',
-        params: schemas.lockParams,
-        response: answers({ 200: { description: 'Its state', schema: schemas.lockState } }),
-      },
-    },
-    (request) => locks.status(request.params.name),
-  )
-
-  app.delete(
-    '/locks/:name',
-    {
-      config: { scope: 'admin' },
-      schema: {
-        tags,
-        operationId: 'forceReleaseLock',
-        summary:
-          'Release a lock that another caller holds. The holder notices when its fence is refused, or when it extends the lock',
-        params: schemas.lockParams,
-        response: answers204('Free'),
-      },
-    },
-    async (request, reply) => {
-      await locks.forceRelease(request.params.name)
-      return reply.code(204).send()
-    },
-  )
-}
 
 function notYours(name: string): CatracaError {
   return new CatracaError('LOCK_LOST', `the lock ${name} is no longer held with this token`)

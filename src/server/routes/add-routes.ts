@@ -1,0 +1,118 @@
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { closed, Problem, shared } from '../../wire/common.js'
+import type {
+  Answer,
+  AnswerType,
+  BodyOf,
+  HeadersOf,
+  Operation,
+  Operations,
+  ParamsOf,
+  QueryOf,
+} from '../../wire/operation.js'
+import { type TProperties, Type } from '../../wire/typebox.js'
+import { splitLists } from '../check/query.js'
+import type { App, ServerContext } from '../http/context.js'
+
+export type RequestOf<O> = FastifyRequest<{
+  Params: ParamsOf<O>
+  Querystring: QueryOf<O>
+  Headers: HeadersOf<O>
+  Body: BodyOf<O>
+}>
+
+/** What a handler returns, or `reply` after it has sent the answer. */
+type Returned<O extends Operation> =
+  | AnswerType<O['answers'][keyof O['answers']], FastifyReply, void>
+  | FastifyReply
+
+/** A function for every operation of a group. */
+export type Handlers<Group extends Operations> = {
+  readonly [Id in keyof Group]: (
+    request: RequestOf<Group[Id]>,
+    reply: FastifyReply,
+  ) => Returned<Group[Id]> | Promise<Returned<Group[Id]>>
+}
+
+/** Adds the routes of a group of operations. `special` are options of single routes for the framework. */
+export function addRoutes<Group extends Operations>(
+  app: App,
+  { settings }: ServerContext,
+  group: Group,
+  handlers: Handlers<Group>,
+  special: { readonly [Id in keyof Group]?: Partial<RouteOptions> } = {},
+): void {
+  for (const [id, operation] of Object.entries(group)) {
+    const [method, url] = operation.route.split(' ') as [string, string]
+    app.route({
+      method,
+      url,
+      config: { scope: operation.scope, ...operation.rules },
+      schema: { tags: [operation.tag], operationId: id, summary: operation.summary, ...schemasOf(operation) },
+      handler: withStatus(operation, handlers[id] as unknown as RouteOptions['handler']),
+      ...(operation.hasLargeBody && { bodyLimit: settings.bodyLimitBytes }),
+      ...beforeValidation(operation),
+      ...special[id],
+    } as RouteOptions)
+  }
+}
+
+/** Handlers need not set the only status of success that there is. */
+function withStatus({ answers }: Operation, handler: RouteOptions['handler']): RouteOptions['handler'] {
+  const status = Math.min(...Object.keys(answers).map(Number))
+  if (status === 200) return handler
+  return function (request, reply) {
+    reply.code(status)
+    return handler.call(this, request, reply)
+  }
+}
+
+const listsIn = (query: TProperties = {}): string[] =>
+  Object.keys(query).filter((name) => (query[name] as { type?: string }).type === 'array')
+
+function schemasOf({ params, query, headers, body, consumes, answers }: Operation) {
+  const inQuery = listsIn(query).length > 0 ? { ...closed, style: 'form', explode: false } : closed
+  return {
+    ...(params && { params: Type.Object(params, closed) }),
+    ...(query && { querystring: Type.Object(query, inQuery) }),
+    // Other headers are ignored.
+    ...(headers && { headers: Type.Object(headers) }),
+    ...(body && { body }),
+    ...(consumes && { consumes }),
+    response: {
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, responseOf(answer)])),
+      // Every route can send problems.
+      '4xx': problem('Refused'),
+      '5xx': problem('Failed'),
+    },
+  }
+}
+
+function responseOf(answer: Answer): unknown {
+  if (typeof answer === 'string') return { type: 'null', description: answer }
+  const [description, body] = answer
+  const content = Array.isArray(body)
+    ? Object.fromEntries(body.map((mediaType) => [mediaType, { schema: Type.String() }]))
+    : { 'application/json': { schema: body } }
+  return { description, content }
+}
+
+const problem = (description: string) => ({
+  description,
+  content: { 'application/problem+json': { schema: shared(Problem) } },
+})
+
+/** Brings a request into the form that the schemas require. */
+function beforeValidation({ query, bodyMayBeAbsent }: Operation): Partial<RouteOptions> {
+  const lists = listsIn(query)
+  if (lists.length === 0 && !bodyMayBeAbsent) return {}
+  const preValidation: RouteOptions['preValidation'] = (request, _reply, done) => {
+    if (bodyMayBeAbsent && request.body === undefined) request.body = {}
+    const given = request.query as Record<string, unknown>
+    for (const name of lists) {
+      if (given[name] !== undefined) given[name] = splitLists(given[name] as string | string[])
+    }
+    done()
+  }
+  return { preValidation }
+}

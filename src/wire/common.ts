@@ -1,0 +1,56 @@
+import { type Static, type TObject, type TProperties, type TSchema, Type } from './typebox.js'
+
+/*
+ * Schemas say the shape of requests and responses. The library validates the values (identifiers, ranges, dates), so
+ * that the library and the server refuse the same input with the same messages.
+ */
+export const closed = { additionalProperties: false } as const
+
+export function oneOf<const T extends readonly string[]>(values: T, description?: string) {
+  return Type.Unsafe<T[number]>({
+    type: 'string',
+    enum: values,
+    ...(description === undefined ? {} : { description }),
+  })
+}
+
+export const count = Type.Integer({ minimum: 0 })
+export const isoTime = Type.String({ description: 'ISO 8601 in UTC' })
+export const iso8601 = Type.String({ description: 'ISO 8601' })
+export const degraded = Type.Optional(Type.Literal(true, { description: 'The store did not answer' }))
+
+export const page = {
+  limit: Type.Optional(Type.Integer({ description: 'At most 1,000; 100 when absent' })),
+  cursor: Type.Optional(Type.String({ description: '`nextCursor` of the page before' })),
+}
+
+export function pageOf<T extends TSchema>(item: T) {
+  return Type.Object({ items: Type.Array(item), nextCursor: Type.Optional(Type.String()) }, closed)
+}
+
+/** An object with names that callers or the configuration choose. */
+export const byName = <T extends TSchema>(item: T, options: object = {}) =>
+  Type.Unsafe<Record<string, Static<T>>>({ type: 'object', additionalProperties: item, ...options })
+
+/** Refers to a schema with an `$id`, which the OpenAPI document names. */
+export const shared = <T extends TSchema & { $id?: string }>(schema: T) =>
+  Type.Unsafe<Static<T>>({ $ref: `${schema.$id}#` })
+
+/** An object that may have more fields than these. */
+export const open = <Fields extends TProperties>(fields: Fields, options: object = {}) =>
+  Type.Unsafe<Static<TObject<Fields>> & { [field: string]: unknown }>(
+    Type.Object(fields, { additionalProperties: true, ...options }),
+  )
+
+export const Problem = open(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    code: Type.String({ description: 'One of the documented error codes' }),
+    errors: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }, closed))),
+    requestId: Type.Optional(Type.String()),
+  },
+  { $id: 'Problem', description: 'RFC 9457 problem' },
+)

@@ -1,0 +1,186 @@
+import { ALGORITHMS } from '../../guards/rate-limit/rule.js'
+import { byName, closed, oneOf, page, pageOf } from '../common.js'
+import { operations } from '../operation.js'
+import { type Static, type TProperties, Type } from '../typebox.js'
+import { entity, resource } from './limits.js'
+
+const limit = Type.Partial(
+  Type.Object({
+    capacity: Type.Integer(),
+    burst: Type.Integer({ description: 'What a token bucket holds; at least the capacity' }),
+    refillAmount: Type.Integer(),
+    refillPeriodSeconds: Type.Integer({
+      description: 'Period of the refill, length of the window, or longest hold of a concurrency slot',
+    }),
+    algorithm: oneOf(ALGORITHMS),
+    mode: oneOf(['enforce', 'shadow']),
+  }),
+  { description: 'Fields that are absent are inherited' },
+)
+const onUnavailable = oneOf(['allow', 'block'], 'When the store does not answer')
+
+const LevelConfig = Type.Object(
+  {
+    limits: Type.Optional(byName(limit)),
+    onUnavailable: Type.Optional(onUnavailable),
+    autoUpdate: Type.Optional(Type.Boolean({ description: 'On system only' })),
+    strictVersion: Type.Optional(Type.Boolean({ description: 'On system only' })),
+  },
+  closed,
+)
+const unreadable = Type.Optional(
+  byName(Type.String(), {
+    description: 'Limits that another program wrote and that cannot be used, each with the reason',
+  }),
+)
+const StoredConfig = Type.Object({ ...LevelConfig.properties, unreadable }, closed)
+
+const ListedConfigs = pageOf(
+  Type.Object(
+    {
+      level: oneOf(['system', 'resource', 'entity']),
+      identifier: Type.Optional(Type.String({ description: 'The entity, on the entity level' })),
+      resource,
+      config: StoredConfig,
+    },
+    closed,
+  ),
+)
+
+const fieldLevel = oneOf(['entity', 'resource', 'system', 'entity:*', 'system:*', 'defaults'])
+const cappedNumber = Type.Partial(Type.Object({ stated: Type.Integer(), by: fieldLevel }))
+
+const EffectiveConfig = Type.Object(
+  {
+    entity: Type.Optional(entity),
+    resource,
+    limits: byName(limit),
+    onUnavailable,
+    autoUpdate: Type.Boolean(),
+    strictVersion: Type.Boolean(),
+    levels: Type.Partial(
+      Type.Object({
+        limits: byName(byName(fieldLevel)),
+        onUnavailable: fieldLevel,
+        autoUpdate: fieldLevel,
+        strictVersion: fieldLevel,
+      }),
+      { description: 'Which level each field comes from' },
+    ),
+    capped: Type.Optional(
+      byName(Type.Partial(Type.Object({ burst: cappedNumber, refillAmount: cappedNumber })), {
+        description:
+          'Inherited numbers that a lower capacity caps: the stated number, and the level that caps it',
+      }),
+    ),
+    unreadable,
+  },
+  closed,
+)
+export type EffectiveConfig = Static<typeof EffectiveConfig>
+
+/** The operations of one level. */
+function configOperations<Params extends TProperties, Query extends TProperties>(
+  { of, all, path }: { of: string; all: string; path: string },
+  params: Params,
+  query: Query,
+) {
+  return {
+    list: {
+      route: `GET ${all}`,
+      summary: `List the limit configurations of ${of}`,
+      scope: 'read',
+      query,
+      answers: { 200: ['A page', ListedConfigs] },
+    },
+    get: {
+      route: `GET ${path}`,
+      summary: `Read the limit configuration of ${of}`,
+      scope: 'read',
+      params,
+      answers: { 200: ['As it was set', StoredConfig] },
+    },
+    set: {
+      route: `PUT ${path}`,
+      summary: `Set the limit configuration of ${of}; absent fields are inherited`,
+      scope: 'admin',
+      params,
+      body: LevelConfig,
+      answers: { 200: ['As it is now', StoredConfig] },
+    },
+    delete: {
+      route: `DELETE ${path}`,
+      summary: `Delete the limit configuration of ${of}`,
+      scope: 'admin',
+      params,
+      answers: { 204: 'Gone' },
+    },
+  } as const
+}
+
+const ofSystem = configOperations(
+  { of: 'the system level', all: '/config/system', path: '/config/system/:resource' },
+  { resource },
+  page,
+)
+const ofResource = configOperations(
+  { of: 'a resource', all: '/config/resources', path: '/config/resources/:resource' },
+  { resource },
+  page,
+)
+const ofEntity = configOperations(
+  { of: 'an entity', all: '/config/entities', path: '/config/entities/:entity/:resource' },
+  { entity, resource },
+  { ...page, resource: Type.Optional(resource) },
+)
+
+const entityParams = { id: entity }
+const Entity = Type.Object({ id: entity, parent: Type.String(), cascade: Type.Boolean() }, closed)
+
+export const CONFIGS = operations('limits', {
+  resolveLimits: {
+    route: 'GET /config/resolve',
+    summary:
+      'Read the effective limits of an entity, or without `entity` of one that has no configuration, and the level that each field comes from',
+    scope: 'read',
+    query: { entity: Type.Optional(entity), resource },
+    answers: { 200: ['Resolved', EffectiveConfig] },
+  },
+  listSystemConfigs: ofSystem.list,
+  getSystemConfig: ofSystem.get,
+  setSystemConfig: ofSystem.set,
+  deleteSystemConfig: ofSystem.delete,
+  listResourceConfigs: ofResource.list,
+  getResourceConfig: ofResource.get,
+  setResourceConfig: ofResource.set,
+  deleteResourceConfig: ofResource.delete,
+  listEntityConfigs: ofEntity.list,
+  getEntityConfig: ofEntity.get,
+  setEntityConfig: ofEntity.set,
+  deleteEntityConfig: ofEntity.delete,
+  getEntity: {
+    route: 'GET /entities/:id',
+    summary: 'Read the parent of an entity',
+    scope: 'read',
+    params: entityParams,
+    answers: { 200: ['The entity', Entity] },
+  },
+  setEntity: {
+    route: 'PUT /entities/:id',
+    summary: 'Set the parent of an entity; its calls consume from the parent too',
+    scope: 'admin',
+    params: entityParams,
+    body: Type.Object(
+      { parent: Type.String(), cascade: Type.Optional(Type.Boolean({ description: 'true when absent' })) },
+      closed,
+    ),
+    answers: { 200: ['The entity', Entity] },
+  },
+  deleteEntity: {
+    route: 'DELETE /entities/:id',
+    summary: 'Remove the parent of an entity',
+    scope: 'admin',
+    params: entityParams,
+    answers: { 204: 'Forgotten' },
+  },
+})

@@ -7,7 +7,19 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { digestOf, filesUnder, isBuiltFrom, markBuiltFrom } from './sources-digest.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const SOURCES = ['console', 'src/client', 'package-lock.json', 'scripts/build-console.mjs']
+const SHARED = [
+  'client',
+  'core',
+  'guards/allowlist/import/csv-header.ts',
+  'guards/allowlist/wave',
+  'guards/rate-limit/presets.ts',
+]
+const SOURCES = [
+  'console',
+  ...SHARED.map((path) => `src/${path}`),
+  'package-lock.json',
+  'scripts/build-console.mjs',
+]
 const SMALLEST_BYTES = 1024
 
 export async function buildConsole(output) {

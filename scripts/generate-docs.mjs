@@ -20,7 +20,7 @@ const [
   { METRIC_GROUPS },
 ] = await Promise.all([
   load('config/schema.js'),
-  load('config/store-url.js'),
+  load('engines/registry.js'),
   load('core/errors.js'),
   load('server/http/problem.js'),
   load('cli/program.js'),

@@ -19,8 +19,30 @@ const GUARDS = [
   'token-denylist',
   'audit',
 ]
-/** Reads spelling only, so that the library can take a store URL without knowing of any configuration. */
-const STORE_URL = /^config\/store-url(-\w+)?\.ts$/
+const ROOT = fileURLToPath(new URL('../../src', import.meta.url))
+const ENGINES = readdirSync(join(ROOT, 'engines'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+
+/** Files for what only one engine has. They may name it, and import it if they are in app/ or hold its defaults. */
+const OF_ONE_ENGINE: Record<string, string[]> = {
+  // Sets of members in Redis, in front of DynamoDB.
+  'app/hot-tier.ts': ['redis'],
+  'app/open-options.ts': ['dynamodb'],
+  // Locks by majority of Redis servers.
+  'app/redlock.ts': ['redis'],
+  'config/kinds.ts': ['redis'],
+  // Tables and streams.
+  'app/dynamodb-tables.ts': ['dynamodb'],
+  'app/relay.ts': ['dynamodb'],
+  'cli/commands/dynamodb.ts': ['dynamodb'],
+  // Copies of a directory.
+  'app/embedded-backup.ts': ['embedded'],
+  // Settings of an engine become its options.
+  'cli/settings.ts': ['redis', 'dynamodb'],
+  // A metric that is named after Redis.
+  'metrics/engines.ts': ['redis'],
+}
 
 type Layer = keyof typeof MAY_IMPORT
 
@@ -35,8 +57,8 @@ const MAY_IMPORT = {
   // The operations of the HTTP API, without anything that serves or calls them.
   wire: ['core', 'guards', 'wire'],
   server: ['core', 'guards', 'app', 'metrics', 'wire', 'server'],
-  config: ['core', 'guards', 'config'],
-  cli: ['core', 'guards', 'app', 'metrics', 'server', 'config', 'cli'],
+  config: ['core', 'guards', 'engines', 'config'],
+  cli: ['core', 'guards', 'engines', 'app', 'metrics', 'server', 'client', 'config', 'cli'],
   adapters: ['core', 'guards', 'server', 'adapters'],
   presets: ['core', 'guards', 'presets'],
   // Runs in browsers too, so it loads nothing of the others: it takes only types.
@@ -69,7 +91,6 @@ type Sources = Map<string, string>
 function layerOf(file: string): Layer | undefined {
   // The public exports, which name what app composes.
   if (file === 'index.ts') return 'app'
-  if (STORE_URL.test(file)) return 'core'
   const top = file.split('/')[0]!
   return file.includes('/') && Object.hasOwn(MAY_IMPORT, top) ? (top as Layer) : undefined
 }
@@ -172,6 +193,9 @@ function violationsOf(sources: Sources): string[] {
       const rule = brokenRule(file, layer, specifier, guards)
       return rule === undefined ? [] : [`src/${file} imports ${specifier}: ${rule}`]
     })
+    for (const engine of namedEngines(file, source)) {
+      wrong.push(`src/${file} names '${engine}': only engines/registry.ts knows which engines there are`)
+    }
     for (const loaded of layer === 'client' ? loadsOf(file, source) : []) {
       if (layerOf(loaded) !== 'client') wrong.push(`src/${file} loads ${loaded}: the client takes only types`)
     }
@@ -191,23 +215,26 @@ const RAW_TIMER = /(?<![.\w])set(?:Interval|Timeout|Immediate)\((?!resolve\b|\))
 /** The client runs in browsers; conformance and load tests are run by people, who are told by the end of the process. */
 const MAY_SET_TIMERS = /^(?:core\/timers\.ts$|client\/|conformance\/|cli\/load\/)/
 
+/** The part of the client that only Node can run. */
+const NODE_CLIENT = 'client/node.ts'
+const BROWSERS = 'the client uses only what browsers have'
+
 function brokenRule(file: string, layer: Layer, specifier: string, guards: Set<string>): string | undefined {
   const imported = target(file, specifier)
-  if (imported === undefined) return brokenPackageRule(layer, specifier)
+  if (imported === undefined) return brokenPackageRule(file, layer, specifier)
   const other = layerOf(imported)
   if (imported.startsWith('..') || other === undefined) return 'only files with a layer may be imported'
   const allowed: string[] = MAY_IMPORT[layer]
   if (!allowed.includes(other)) return `${layer} may import only ${allowed.join(', ')}`
+  if (layer === 'client' && imported === NODE_CLIENT) return BROWSERS
   if (layer === 'engines' && guards.has(imported)) return 'engines implement ports, and know no guard'
-  if (layer === 'engines' && other === 'engines' && engineOf(file) !== engineOf(imported)) {
-    return 'engines do not know each other'
-  }
+  if (other === 'engines') return brokenEngineRule(file, layer, imported)
   if (file.endsWith('/port.ts') && guards.has(imported)) return 'ports do not know who uses them'
   return undefined
 }
 
-function brokenPackageRule(layer: Layer, specifier: string): string | undefined {
-  if (layer === 'client') return 'the client uses only what browsers have'
+function brokenPackageRule(file: string, layer: Layer, specifier: string): string | undefined {
+  if (layer === 'client' && file !== NODE_CLIENT) return BROWSERS
   if (specifier.startsWith('node:')) return undefined
   const known = Object.hasOwn(PACKAGE_HOMES, specifier) ? PACKAGE_HOMES[specifier]! : undefined
   if (layer === 'core' || (layer === 'guards' && !known?.includes(layer))) return `${layer} needs no package`
@@ -215,14 +242,35 @@ function brokenPackageRule(layer: Layer, specifier: string): string | undefined 
   return homes.includes(layer) ? undefined : `${specifier} belongs to ${homes.join(' and ')}`
 }
 
-const engineOf = (file: string): string => file.split('/')[1]!
+/** The engine that a file belongs to; undefined for files that all share. */
+const engineOf = (file: string): string | undefined => /^engines\/(.+?)\//.exec(file)?.[1]
+
+/** Others reach an engine through the registry, which loads it only when a store needs it. */
+function brokenEngineRule(file: string, layer: Layer, imported: string): string | undefined {
+  const engine = engineOf(imported)
+  if (layer === 'engines') {
+    if (engineOf(file) === undefined || engineOf(file) === engine) return undefined
+    if (engine !== undefined) return 'engines do not know each other'
+    return imported === 'engines/registry.ts' ? 'engines do not know which others there are' : undefined
+  }
+  if (engine === undefined) return undefined
+  if (layer === 'config' && imported.endsWith('/defaults.ts')) return undefined
+  if (layer === 'app' && OF_ONE_ENGINE[file]?.includes(engine)) return undefined
+  return 'only engines/registry.ts knows which engines there are'
+}
+
+/** Engines that are named in a text of the program, such as `=== 'redis'`. */
+function namedEngines(file: string, source: string): string[] {
+  if (file.startsWith('engines/')) return []
+  const named = ENGINES.filter((engine) => source.includes(`'${engine}'`))
+  return named.filter((engine) => !OF_ONE_ENGINE[file]?.includes(engine))
+}
 
 function readSources(): Sources {
-  const root = fileURLToPath(new URL('../../src', import.meta.url))
-  const files = readdirSync(root, { withFileTypes: true, recursive: true })
+  const files = readdirSync(ROOT, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
-  return new Map(files.map((file) => [relative(root, file).replaceAll(sep, '/'), readFileSync(file, 'utf8')]))
+  return new Map(files.map((file) => [relative(ROOT, file).replaceAll(sep, '/'), readFileSync(file, 'utf8')]))
 }
 
 describe('architecture', () => {
@@ -240,6 +288,8 @@ describe('architecture', () => {
     assert.ok(findGuards(sources).has('guards/access/index.ts'))
     assert.ok(findGuards(sources).has('guards/rate-limit/index.ts'))
     for (const guard of GUARDS) assert.ok(sources.has(`guards/${guard}/port.ts`), guard)
+    assert.ok(ENGINES.length >= 3, ENGINES.join())
+    for (const engine of ENGINES) assert.ok(sources.has(`engines/${engine}/entry.ts`), engine)
   })
 
   it('has no file that loads itself, and no two folders that load each other', () => {
@@ -277,9 +327,16 @@ describe('architecture', () => {
       /no guard/,
     ],
     ['engine → engine', 'engines/a/x.ts', "export * from '../b/y.js'", /each other/],
+    ['engine → registry', 'engines/a/x.ts', "import '../registry.js'", /which others there are/],
+    ['app → engine', 'app/x.ts', "await import('../engines/redis/index.js')", /only engines\/registry\.ts/],
+    ['config → engine', 'config/x.ts', "import '../engines/redis/index.js'", /only engines\/registry\.ts/],
+    ['name of an engine', 'cli/x.ts', "if (engine === 'redis') {}", /names 'redis'/],
     ['server → engine', 'server/x.ts', "await import('../engines/a/x.js')", /server may import only/],
     ['server → config', 'server/x.ts', "import { c } from '../config/load.js'", /server may import only/],
     ['library → config', 'app/x.ts', "import { c } from '../config/load.js'", /app may import only/],
+    ['client → Node', 'client/x.ts', "import { request } from 'node:http'", /what browsers have/],
+    ['client → its part for Node', 'client/x.ts', "import { f } from './node.js'", /what browsers have/],
+    ['server → load', 'server/x.ts', "import { m } from '../cli/load/measure.js'", /server may import only/],
     ['library → cli', 'app/x.ts', "import { c } from '../cli/main.js'", /app may import only/],
     [
       'core → guard',
@@ -287,7 +344,12 @@ describe('architecture', () => {
       "import {\n  a,\n} from '../guards/access/index.js'",
       /core may import only/,
     ],
-    ['cli → engine', 'cli/x.ts', "new URL('../engines/a/x.js', import.meta.url)", /cli may import only/],
+    [
+      'cli → engine',
+      'cli/x.ts',
+      "new URL('../engines/a/x.js', import.meta.url)",
+      /only engines\/registry\.ts/,
+    ],
     ['guard → package', 'guards/allowlist/x.ts', "import { open } from 'lmdb'", /needs no package/],
     ['server → lru-cache', 'server/x.ts', "import 'lru-cache'", /belongs to guards/],
     ['server → lmdb', 'server/x.ts', "import { open } from 'lmdb'", /belongs to engines/],
@@ -313,7 +375,9 @@ describe('architecture', () => {
         'engines/embedded/x.ts',
         "import type { ListStore } from '../../guards/allowlist/port.js'\nimport 'lmdb'",
       ],
-      ['app/x.ts', "import '../engines/embedded/x.js'\nimport { parse } from '../config/store-url.js'"],
+      ['app/x.ts', "import '../engines/registry.js'\nimport type { E } from '../engines/engine.js'"],
+      ['app/redlock.ts', "import '../engines/redis/lock/redlock.js'\nconst name = 'redis'"],
+      ['config/x.ts', "import '../engines/redis/defaults.js'\nimport '../engines/registry.js'"],
       ['cli/x.ts', "import '../server/x.js'\nimport '../config/load.js'\nimport 'commander'"],
       ['server/x.ts', "import type { C } from '../app/x.js'\nimport fastify from 'fastify'"],
       ['client/x.ts', "import type { WIRE } from '../wire/index.js'"],

@@ -43,8 +43,13 @@ export async function run(given: Partial<typeof SIZES>): Promise<Figures> {
     await fill(scene.engine, sizes)
     const pods: ChildProcess[] = []
     for (let i = 0; i < sizes.pods - 1; i++) pods.push(await scene.startPod())
-    const robbed = stealMessages(scene)
-    const writing = write(scene.engine, () => pods, sizes)
+    const theft = stealMessages(scene)
+    const writing = write(
+      scene.engine,
+      () => pods,
+      () => theft.stolen > 0,
+      sizes,
+    )
     await sleep((1000 * sizes.seconds) / 4)
     relay.kill('SIGKILL')
     await sleep((1000 * sizes.seconds) / 4)
@@ -54,8 +59,8 @@ export async function run(given: Partial<typeof SIZES>): Promise<Figures> {
     pods.splice(pods.indexOf(killed!), 1)
     killed!.kill('SIGKILL')
     const written = await writing
-    const stolen = await robbed()
-    return await judge(scene.engine, pods, whole, { ...written, stolen }, sizes)
+    await theft.end()
+    return await judge(scene.engine, pods, whole, { ...written, stolen: theft.stolen }, sizes)
   } finally {
     await scene.close()
   }
@@ -72,7 +77,7 @@ async function fill({ allowlists: { members } }: DynamodbEngine, sizes: typeof S
 }
 
 /** Takes messages out of the queue of the first pod, as if they were lost. */
-function stealMessages({ queueOptions }: DynamodbScene): () => Promise<number> {
+function stealMessages({ queueOptions }: DynamodbScene): { readonly stolen: number; end(): Promise<void> } {
   const sqs = new SQSClient(queueOptions)
   let isOver = false
   let stolen = 0
@@ -88,13 +93,15 @@ function stealMessages({ queueOptions }: DynamodbScene): () => Promise<number> {
       await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }))
     }
   })()
-  return async () => {
-    // On a busy machine messages come late.
-    for (const endsAt = Date.now() + SETTLE_MS; stolen === 0 && Date.now() < endsAt; ) await sleep(50)
-    isOver = true
-    await stealing
-    sqs.destroy()
-    return stolen
+  return {
+    get stolen() {
+      return stolen
+    },
+    async end() {
+      isOver = true
+      await stealing
+      sqs.destroy()
+    },
   }
 }
 
@@ -104,9 +111,11 @@ interface Written {
   halfAtMs: number
 }
 
+/** The pod and the thief read one queue, so writes go on until the thief was first once. */
 async function write(
   { allowlists: { members } }: DynamodbEngine,
   pods: () => ChildProcess[],
+  wasStolen: () => boolean,
   { seconds, changesPerSecond }: typeof SIZES,
 ): Promise<Written> {
   const ackedAtMs = new Map<string, number>()
@@ -133,7 +142,9 @@ async function write(
     for (const pod of pods()) if (pod.connected) pod.send({ type: 'ask', asked } satisfies ToPod)
     asked = []
   }
-  while (performance.now() - begin < 1000 * seconds) {
+  const isGoingOn = (ms: number): boolean =>
+    ms < 1000 * seconds || (!wasStolen() && ms < 1000 * seconds + SETTLE_MS)
+  while (isGoingOn(performance.now() - begin)) {
     const due = Math.floor(((performance.now() - begin) / 1000) * changesPerSecond)
     for (; next < due; next++) {
       writes.push(change(next))

@@ -15,7 +15,7 @@ import { originOf } from '../../src/cli/load/origin.js'
 import { prepare } from '../../src/cli/load/prepare.js'
 import type { LoadResult } from '../../src/cli/load/result.js'
 import { httpTarget } from '../../src/cli/remote/target.js'
-import { HttpTransport } from '../../src/cli/remote/transport.js'
+import { createClient } from '../../src/client/index.js'
 import { numberArguments } from '../support/arguments.js'
 import { LOAD_STORES, type LoadStore, withServer } from '../support/load-stores.js'
 import { demand, type Figures } from '../support/proof.js'
@@ -50,17 +50,15 @@ export async function run(given: Partial<Sizes>, store: LoadStore = 'embedded'):
 
 async function soak(server: Served, sizes: Sizes): Promise<Figures> {
   const { seconds, rate } = sizes
-  const [target, transport] = [
-    httpTarget(server.url, () => undefined),
-    new HttpTransport(server.url, () => undefined),
-  ]
+  const target = httpTarget(server.url, () => undefined)
+  const client = createClient({ url: server.url })
   const random = seeded(1)
   const context: MixContext = {
     ...{ origin: originOf(server.url, undefined), random, lists: ['load-allowlist'], runId: 'soak' },
     ...{ members: numberedCustomers(MEMBERS), keys: KEYS, cacheSpace: 'load' },
   }
   const mixes = parseMix(MIX)
-  await prepare({ target, transport, context, mixes: mixesOf(mixes), tell: console.log })
+  await prepare({ target, client, context, mixes: mixesOf(mixes), tell: console.log })
   const lanes = new SoakLanes(target, sizes.batch, 'soak')
   await lanes.prepare()
   const plan = {

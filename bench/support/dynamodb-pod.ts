@@ -3,9 +3,9 @@
  * when each change arrived. Arguments: the store URL, the topic, the endpoint of queues.
  */
 
-import { parseStoreUrl } from '../../src/config/store-url.js'
-import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { openDynamodb } from '../../src/engines/dynamodb/index.js'
+import type { DynamodbUrl } from '../../src/engines/dynamodb/url.js'
+import { parseStoreUrl } from '../../src/engines/registry.js'
 import { isReset, readEntry } from '../../src/guards/allowlist/changes/entry.js'
 import { type Followed, Follower } from '../../src/guards/allowlist/changes/follower.js'
 import type { LogEntry, LogPosition } from '../../src/guards/allowlist/changes/port.js'

@@ -2,10 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { CreateTopicCommand, SNSClient } from '@aws-sdk/client-sns'
-import { parseStoreUrl } from '../../src/config/store-url.js'
-import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { type DynamodbEngine, openDynamodb } from '../../src/engines/dynamodb/index.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
+import type { DynamodbUrl } from '../../src/engines/dynamodb/url.js'
+import { parseStoreUrl } from '../../src/engines/registry.js'
 import { startQueues } from '../../test/support/dynamodb-queues.js'
 import {
   CREDENTIALS,

@@ -4,7 +4,7 @@
  */
 
 import { openCatraca } from '../../src/app/open-catraca.js'
-import { engineSource, openEngine } from '../../src/app/open-engine.js'
+import { openEngine, storeSource } from '../../src/engines/registry.js'
 import { readEntry } from '../../src/guards/allowlist/changes/entry.js'
 import { type Followed, Follower } from '../../src/guards/allowlist/changes/follower.js'
 import type { LogPosition } from '../../src/guards/allowlist/changes/port.js'
@@ -36,7 +36,7 @@ export type FromPod =
 dieOfFailures()
 const store = process.argv[2]!
 const catraca = await openCatraca({ store, sweepIntervalMs: 0, membership: { build: 'off' } })
-const engine = await openEngine(engineSource(store, {}))
+const engine = await openEngine(storeSource(store, {}))
 const { incarnation } = (await engine.allowlists.lists.get('a'))!
 const list = { id: 'a', incarnation }
 

@@ -2,12 +2,13 @@ import { aborted, refuseAborted } from '../core/abort.js'
 import { invalid, isCatracaError } from '../core/errors.js'
 import { type Fields, type IsShape, KnownFields } from '../core/fields.js'
 import type { ApiKeys } from '../guards/access/index.js'
-import { type Allowlists, CHECK_FIELDS } from '../guards/allowlist/index.js'
+import type { Allowlists } from '../guards/allowlist/index.js'
+import { CHECK_FIELDS } from '../guards/allowlist/input.js'
 import type * as Lists from '../guards/allowlist/types.js'
 import type { AuditTrail } from '../guards/audit/index.js'
 import type { AuditQuery } from '../guards/audit/types.js'
 import type { Caches } from '../guards/cache/index.js'
-import { ENTRY_FIELDS, type SpaceOptions } from '../guards/cache/options.js'
+import { ENTRY_FIELDS } from '../guards/cache/options.js'
 import type { CacheSpace } from '../guards/cache/space.js'
 import type { LeaseOptions } from '../guards/cache/types.js'
 import type { Idempotency } from '../guards/idempotency/index.js'
@@ -22,7 +23,7 @@ import type { RateLimits } from '../guards/rate-limit/index.js'
 import type { TokenDenylist } from '../guards/token-denylist/index.js'
 import { QUESTION_FIELDS } from '../guards/token-denylist/input.js'
 import type { RevokedToken } from '../guards/token-denylist/types.js'
-import type { RecordedGuards } from './record-audit.js'
+import type { Decoration, Method } from './decorate.js'
 
 /*
  * Three rules apply to every call of every guard, and are enforced here instead of in each guard. Unknown fields
@@ -50,19 +51,11 @@ type Rules<Args extends readonly unknown[]> = {
     : never]-?: RuleOf<Args[I]>
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: methods of every kind; only `any` takes the arguments of all of them.
-type Method = (...args: any[]) => unknown
-type Promised<Guard> = {
-  [Name in keyof Guard as Guard[Name] extends (...args: never[]) => Promise<unknown>
-    ? Name
-    : never]: Guard[Name]
-}
-
-/** Every method that returns a promise, with the fields of its arguments. */
+/** Every public member of a guard: each method that returns a promise with the fields of its arguments. */
 type Calls<Guard> = {
-  readonly [Name in keyof Promised<Guard>]: Promised<Guard>[Name] extends Method
-    ? Rules<Parameters<Promised<Guard>[Name]>> | typeof SELF_CHECKED
-    : never
+  readonly [Name in keyof Guard]-?: Guard[Name] extends (...args: infer Args) => Promise<unknown>
+    ? Rules<Args> | typeof SELF_CHECKED
+    : typeof PLAIN
 }
 
 /**
@@ -70,6 +63,9 @@ type Calls<Guard> = {
  * rules checks that.
  */
 const SELF_CHECKED = 'by itself'
+
+/** Members that are no calls, or that answer at once. If they take options, the guard checks the fields itself. */
+const PLAIN = 'plain'
 
 const PAGE: Fields<Lists.PageRequest> = { limit: true, cursor: true }
 
@@ -102,6 +98,7 @@ const ALLOWLISTS: Calls<Allowlists> = {
   check: SELF_CHECKED,
   explain: {},
   checkMany: { 0: { needed: { customerIds: true, allowlists: true } }, 1: { optional: CHECK_FIELDS } },
+  ...{ checkNow: PLAIN, export: PLAIN, figures: PLAIN },
 }
 
 const KEYS: Calls<ApiKeys> = {
@@ -110,6 +107,7 @@ const KEYS: Calls<ApiKeys> = {
   revoke: {},
   unlock: {},
   stored: {},
+  reserve: PLAIN,
 }
 
 const ADDRESS: Fields<ConfigAddress> = { level: true, entity: true, identifier: true, resource: true }
@@ -142,6 +140,7 @@ const LIMITS: Calls<RateLimits> = {
   deleteEntity: {},
   sweep: {},
   close: {},
+  ...{ decisions: PLAIN, invalidateConfigCache: PLAIN, stats: PLAIN, topDenied: PLAIN },
 }
 
 const RECORD: Fields<Records.RecordKey> = { operation: true, key: true }
@@ -170,6 +169,7 @@ const IDEMPOTENCY: Calls<Idempotency> = {
   get: { 0: { needed: HOLD } },
   delete: { 0: { needed: HOLD } },
   sweep: {},
+  ...{ stats: PLAIN },
 }
 
 const CODE: Fields<CodeAddress> = { channel: true, address: true, purpose: true }
@@ -180,6 +180,7 @@ const CODES: Calls<OneTimeCodes> = {
   status: { 0: { needed: CODE } },
   revoke: { 0: { needed: CODE } },
   sweep: {},
+  ...{ addressHash: PLAIN, outcomes: PLAIN, stats: PLAIN },
 }
 
 const TOKEN: Fields<RevokedToken> = { jti: true, expiresAt: true }
@@ -194,6 +195,7 @@ const TOKENS: Calls<TokenDenylist> = {
   subject: {},
   sweep: {},
   close: {},
+  ...{ peek: PLAIN, stats: PLAIN },
 }
 
 const LOCK: Fields<AcquireOptions> = { ttlMs: true, waitMs: true, signal: true }
@@ -209,6 +211,7 @@ const LOCKS: Calls<Locks> = {
   status: {},
   forceRelease: {},
   sweep: {},
+  ...{ close: PLAIN, failures: PLAIN, stats: PLAIN, waits: PLAIN },
 }
 
 const CACHE_LEASE: Fields<LeaseOptions> = { ttlMs: true, waitMs: true, refresh: true, signal: true }
@@ -223,6 +226,7 @@ const CACHE: Calls<Caches> = {
   delete: {},
   stats: {},
   sweep: {},
+  ...{ close: PLAIN, figures: PLAIN, space: PLAIN },
 }
 
 const SPACE: Calls<CacheSpace<unknown>> = {
@@ -244,6 +248,7 @@ const SPACE: Calls<CacheSpace<unknown>> = {
   deleteByTag: {},
   clear: {},
   warm: {},
+  ...{ name: PLAIN, onNotice: PLAIN, stats: PLAIN, stop: PLAIN },
 }
 
 const AUDIT_QUERY: Fields<AuditQuery> = {
@@ -251,63 +256,36 @@ const AUDIT_QUERY: Fields<AuditQuery> = {
   ...{ target: true, actor: true, search: true, action: true, from: true, to: true },
 }
 
-/** `as` and `acting` return what the work returns, a promise or not, so they validate their arguments themselves. */
-const AUDIT: Calls<Omit<AuditTrail, 'as' | 'acting'>> = {
+const AUDIT: Calls<AuditTrail> = {
   record: SELF_CHECKED,
   list: { 0: { optional: AUDIT_QUERY } },
   sweep: {},
+  // These return what the work returns, a promise or not.
+  ...{ as: PLAIN, acting: PLAIN },
+  ...{ countStored: PLAIN, current: PLAIN, deadlines: PLAIN, isEnabled: PLAIN, prepareEntry: PLAIN },
+  stats: PLAIN,
 }
 
-const SPACE_OPTIONS: Fields<SpaceOptions> = {
-  ...{ name: true, ttlMs: true, staleMs: true, negativeTtlMs: true, jitter: true, beta: true },
-  l1: { maxEntries: true, maxBytes: true, ttlMs: true },
-  ...{ codec: true, gzipAboveBytes: true, maxValueBytes: true, tags: true, timeoutMs: true },
-  ...{ softLoadTimeoutMs: true, hardLoadTimeoutMs: true, leaseMs: true, words: true, onUnavailable: true },
-  breaker: { failures: true, pauseMs: true },
+/** All guards of an instance. */
+export interface Guards {
+  readonly allowlists: Allowlists
+  readonly keys: ApiKeys
+  readonly limits: RateLimits
+  readonly idempotency: Idempotency
+  readonly codes: OneTimeCodes
+  readonly tokens: TokenDenylist
+  readonly locks: Locks
+  readonly cache: Caches
+  /** Who changed what, when, from what to what. */
+  readonly audit: AuditTrail
 }
 
-export interface Guards extends RecordedGuards {
-  cache: Caches
-  audit: AuditTrail
-}
-
-/** All calls that return promises, of every guard and every cache space. The test of these rules iterates over it. */
+/** All calls of every guard and every cache space. The test of these rules iterates over it. */
 export const CHECKED_CALLS = {
   ...{ allowlists: ALLOWLISTS, keys: KEYS, limits: LIMITS, idempotency: IDEMPOTENCY, codes: CODES },
   ...{ tokens: TOKENS, locks: LOCKS, cache: CACHE, audit: AUDIT },
   space: SPACE,
 } satisfies Record<keyof Guards | 'space', object>
-
-/** Enforces the rules on these guards, for every user of them. */
-export function checkCalls(guards: Guards): void {
-  for (const name of Object.keys(guards) as (keyof Guards)[]) {
-    checkPromised(guards[name], CHECKED_CALLS[name])
-  }
-  checkSpaces(guards.cache)
-  const { limits } = guards
-  const topDenied = limits.topDenied.bind(limits)
-  const denied = new KnownFields({ resource: true, limit: true })
-  limits.topDenied = (query) => {
-    denied.check(query)
-    return topDenied(query)
-  }
-}
-
-/** A space is opened synchronously, so invalid options throw. */
-function checkSpaces(cache: Caches): void {
-  const known = new KnownFields(SPACE_OPTIONS)
-  const seen = new WeakSet<object>()
-  const open = cache.space.bind(cache) as Caches['space']
-  cache.space = <T>(options: SpaceOptions<T>) => {
-    known.check(options)
-    const space = open(options)
-    if (!seen.has(space)) {
-      seen.add(space)
-      checkPromised(space, SPACE)
-    }
-    return space
-  }
-}
 
 interface Argument {
   place: number
@@ -316,15 +294,16 @@ interface Argument {
   fields: KnownFields
 }
 
-function checkPromised(guard: object, calls: object): void {
-  const methods = guard as Record<string, Method>
-  for (const [name, rules] of Object.entries(calls)) {
-    if (rules === SELF_CHECKED) continue
-    const expected = argumentsOf(rules as Rules<unknown[]>)
-    const method = methods[name]!
+/** Enforces the rules on the calls of a guard. */
+export function checked(calls: object): Decoration {
+  return (name, method) => {
+    const rules = (calls as Record<string, Rules<unknown[]> | typeof SELF_CHECKED | typeof PLAIN>)[name]!
+    if (rules === SELF_CHECKED || rules === PLAIN) return method
+    const expected = argumentsOf(rules)
     // An async function never throws synchronously.
-    if (expected.length > 0 || !(method instanceof AsyncFunction))
-      methods[name] = checked(guard, method, expected)
+    return expected.length > 0 || !(method instanceof AsyncFunction)
+      ? checkedMethod(method, expected)
+      : method
   }
 }
 
@@ -342,16 +321,16 @@ function argumentsOf(
 }
 
 /** No method has more than four arguments. Naming them is cheaper than an array per call. */
-function checked(guard: object, method: Method, expected: readonly Argument[]): Method {
+function checkedMethod(method: Method, expected: readonly Argument[]): Method {
   const signalAt = expected.find(({ fields }) => fields.has('signal'))?.place
   return (a, b, c, d) => {
     try {
       for (let i = 0; i < expected.length; i++)
         checkArgument(expected[i]!, argumentAt(expected[i]!.place, a, b, c, d))
       const signal = signalAt === undefined ? undefined : signalOf(argumentAt(signalAt, a, b, c, d))
-      if (signal === undefined) return method.call(guard, a, b, c, d)
+      if (signal === undefined) return method(a, b, c, d)
       refuseAborted(signal)
-      const answer = method.call(guard, a, b, c, d) as Promise<unknown>
+      const answer = method(a, b, c, d) as Promise<unknown>
       return answer.catch((error) => {
         throw abortedInstead(error, signal)
       })

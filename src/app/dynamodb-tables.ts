@@ -1,5 +1,3 @@
-import { parseStoreUrl } from '../config/store-url.js'
-import type { DynamodbUrl } from '../config/store-url-dynamodb.js'
 import { invalid } from '../core/errors.js'
 import { type Fields, KnownFields } from '../core/fields.js'
 import type { AdoptionProgress, ScanOptions } from '../engines/dynamodb/allowlist/adoption.js'
@@ -7,6 +5,8 @@ import { UNSERVED, type UnservedRow } from '../engines/dynamodb/allowlist/unserv
 import type { TableCreation } from '../engines/dynamodb/tables/create-tables.js'
 import type { Difference, TableState } from '../engines/dynamodb/tables/table-state.js'
 import { TABLE_ROLES, type TableRole } from '../engines/dynamodb/tables/tables.js'
+import type { DynamodbUrl } from '../engines/dynamodb/url.js'
+import { storeUrlOf } from '../engines/registry.js'
 
 export type {
   AdoptionProgress,
@@ -73,8 +73,8 @@ export async function adoptLists(store: string, options: ScanOptions = {}): Prom
   }
 }
 
-function dynamodbUrl(store: string): DynamodbUrl {
-  const url = parseStoreUrl(store)
-  if (url.engine !== 'dynamodb') throw invalid('store', 'must be a dynamodb:// URL for this')
+export function dynamodbUrl(store: string): DynamodbUrl {
+  const url = storeUrlOf('dynamodb', store)
+  if (url === undefined) throw invalid('store', 'must be a dynamodb:// URL for this')
   return url
 }

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import { parseStoreUrl } from '../config/store-url.js'
 import { invalid } from '../core/errors.js'
 import type { BackupOptions } from '../engines/embedded/backup/backup.js'
 import type { Manifest } from '../engines/embedded/backup/manifest.js'
 import type { Restored } from '../engines/embedded/backup/restore.js'
+import { storeUrlOf } from '../engines/registry.js'
 
 export type { Manifest, Restored }
 
@@ -36,10 +36,11 @@ export async function verifyStoreBackup(source: string, onProgress: Progress): P
 }
 
 function directoryOf(store: string): string {
-  const url = parseStoreUrl(store)
-  if (url.engine === 'embedded') return resolve(url.path)
+  const path = storeUrlOf('embedded', store)?.path
+  if (path !== undefined) return resolve(path)
+  const scheme = store.slice(0, store.indexOf(':')).toLowerCase()
   throw invalid(
     'store',
-    `must be an embedded: URL for this, not ${url.engine}: see docs/guides/backup-and-recovery.md for other engines`,
+    `must be an embedded: URL for this, not ${scheme}: see docs/guides/backup-and-recovery.md for other engines`,
   )
 }

@@ -1,8 +1,8 @@
 import { type Bounds, CoalescedRead } from '../core/coalesced-read.js'
 import type { Durations } from '../core/figures.js'
+import type { Engine, EngineFigures } from '../engines/engine.js'
 import type { EngineCalls } from './engine-calls.js'
 import type { HealthReads } from './health.js'
-import type { EngineFigures, StoreEngine } from './open-engine.js'
 import type { OpenStore } from './stores.js'
 
 /**
@@ -15,7 +15,7 @@ export type StoreFigures = EngineFigures & Pick<OpenStore, 'holdsCache'>
 
 /** Figures of the engines, for metrics. */
 export class EngineFiguresReader {
-  private readonly readings = new Map<StoreEngine, CoalescedRead<EngineFigures>>()
+  private readonly readings = new Map<Engine, CoalescedRead<EngineFigures>>()
 
   constructor(
     private readonly stores: () => readonly OpenStore[],
@@ -34,7 +34,7 @@ export class EngineFiguresReader {
   connectionFailures(): Map<string, number> {
     const failures = new Map<string, number>()
     for (const { engine } of this.stores()) {
-      failures.set(engine.name, (failures.get(engine.name) ?? 0) + engine.connectionFailures())
+      failures.set(engine.name, (failures.get(engine.name) ?? 0) + (engine.connectionFailures?.() ?? 0))
     }
     return failures
   }
@@ -55,13 +55,21 @@ export class EngineFiguresReader {
     return all.filter((figures) => figures !== undefined)
   }
 
-  private async figuresOf(engine: StoreEngine): Promise<EngineFigures | undefined> {
+  private async figuresOf(engine: Engine): Promise<EngineFigures | undefined> {
     let shared = this.readings.get(engine)
     if (shared === undefined) {
-      shared = new CoalescedRead(() => engine.figures().catch(() => ({})))
+      shared = new CoalescedRead(() => figuresNow(engine))
       this.readings.set(engine, shared)
     }
     const look = await shared.read(this.bounds)
     return 'value' in look ? look.value : undefined
+  }
+}
+
+async function figuresNow(engine: Engine): Promise<EngineFigures> {
+  try {
+    return (await engine.figures?.()) ?? {}
+  } catch {
+    return {}
   }
 }

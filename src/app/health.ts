@@ -1,7 +1,6 @@
-import { redactStoreUrl } from '../config/store-url.js'
 import { type Bounds, CoalescedRead } from '../core/coalesced-read.js'
 import { fieldsOf, KnownFields } from '../core/fields.js'
-import type { StoreEngine } from './open-engine.js'
+import type { Engine } from '../engines/engine.js'
 import type { OpenStore } from './stores.js'
 
 export interface EngineHealth {
@@ -26,12 +25,12 @@ type Facts = () => Record<string, unknown>
 
 /** Health of the engines. Each is read separately, so that an engine that hangs does not hide the others. */
 export class HealthReads {
-  private readonly reads = new Map<StoreEngine, CoalescedRead<EngineHealth>>()
+  private readonly reads = new Map<Engine, CoalescedRead<EngineHealth>>()
 
   /** `factsOf`: facts to add to what an engine reports itself. */
   constructor(
     private readonly stores: () => readonly OpenStore[],
-    private readonly factsOf: (engine: StoreEngine) => Facts | undefined,
+    private readonly factsOf: (engine: Engine) => Facts | undefined,
   ) {}
 
   async health(bounds: Partial<Bounds> = {}): Promise<Health> {
@@ -43,8 +42,8 @@ export class HealthReads {
     return { status: isHealthy ? 'healthy' : 'unhealthy', engines }
   }
 
-  private async engine({ engine, store }: OpenStore, bounds: Bounds): Promise<EngineHealth> {
-    const told = { name: engine.name, store: redactStoreUrl(store) }
+  private async engine({ engine, shown }: OpenStore, bounds: Bounds): Promise<EngineHealth> {
+    const told = { name: engine.name, store: shown }
     let shared = this.reads.get(engine)
     if (shared === undefined) {
       shared = new CoalescedRead(() => askEngine(engine, told))
@@ -58,7 +57,7 @@ export class HealthReads {
   }
 }
 
-async function askEngine(engine: StoreEngine, told: { name: string; store: string }): Promise<EngineHealth> {
+async function askEngine(engine: Engine, told: { name: string; store: string }): Promise<EngineHealth> {
   try {
     return { ...told, status: 'healthy', ...(await engine.health()) }
   } catch (error) {

@@ -1,14 +1,16 @@
-import { parseStoreUrl } from '../config/store-url.js'
-import type { RedisUrl } from '../config/store-url-redis.js'
 import { CatracaError } from '../core/errors.js'
+import type { Fields } from '../core/fields.js'
 import { plainName } from '../core/identifiers.js'
+import { REDIS_FIELDS } from '../engines/redis/entry.js'
 import type { RedisOptions } from '../engines/redis/link/options.js'
+import type { RedisUrl } from '../engines/redis/url.js'
+import { storeUrlOf } from '../engines/registry.js'
 import type { ChangeFeed, Position } from '../guards/allowlist/changes/port.js'
 import { HotChecks } from '../guards/allowlist/hot/hot-checks.js'
 import { HotSetUpdaters } from '../guards/allowlist/hot/hot-set-updaters.js'
 import { PositionedFeed } from '../guards/allowlist/hot/positioned-feed.js'
 import type { MembershipOptions } from '../guards/allowlist/membership/options.js'
-import type { StoreEngine } from './open-engine.js'
+import type { OpenStore } from './stores.js'
 
 /** Sets of members in Redis, in front of a store where every confirmation is a paid request. */
 export interface HotTierOptions {
@@ -25,6 +27,10 @@ export interface HotTierOptions {
   redis?: Omit<RedisOptions, 'readPassword'>
 }
 
+export const HOT_TIER_FIELDS: Fields<HotTierOptions> = {
+  ...{ url: true, readUrl: true, lists: true, checkTimeoutMs: true, leaseMs: true, redis: REDIS_FIELDS },
+}
+
 export interface HotTier {
   /** The engine's change feed, which also records the positions that the tier needs. */
   readonly changes: ChangeFeed
@@ -35,7 +41,7 @@ export interface HotTier {
 }
 
 export interface HotTierParts {
-  engine: StoreEngine
+  store: OpenStore
   membership: Pick<MembershipOptions, 'compareIntervalMs' | 'staleAfterMs'>
   report(message: string, error: unknown): void
 }
@@ -43,10 +49,12 @@ export interface HotTierParts {
 /** Undefined: no lists are configured for the tier. */
 export async function openHotTier(
   options: HotTierOptions | undefined,
-  { engine, membership, report }: HotTierParts,
+  { store, membership, report }: HotTierParts,
 ): Promise<HotTier | undefined> {
-  const { source } = engine
-  if (options === undefined || source === undefined || options.lists.length === 0) return undefined
+  const { source } = store.engine
+  const { allowlists } = store.ports
+  if (options === undefined || source === undefined || allowlists === undefined) return undefined
+  if (options.lists.length === 0) return undefined
   const { url: _, readUrl, lists, redis, ...times } = options
   const url = redisUrl(options.url)
   const listIds = new Set(lists.map((id) => plainName('dynamodb.hotTier.lists', id)))
@@ -54,7 +62,7 @@ export async function openHotTier(
   const { compareIntervalMs: intervalMs, staleAfterMs } = membership
   const password = readUrl && { readPassword: () => redisUrl(readUrl()).password }
   const sets = new RedisHotSets(url, { ...times, staleAfterMs, report, redis: { ...redis, ...password } })
-  const { checks, changes } = engine.allowlists
+  const { checks, changes } = allowlists
   const updaters = new HotSetUpdaters({ sets, checks, changes, source, listIds, intervalMs, report })
   const noted = new PositionedFeed(changes, listIds)
   const seen = (incarnation: number): Position | undefined => noted.seen(incarnation)
@@ -76,8 +84,8 @@ export async function openHotTier(
 }
 
 function redisUrl(text: string): RedisUrl {
-  const url = parseStoreUrl(text)
-  if (url.engine === 'redis') return url
+  const url = storeUrlOf('redis', text)
+  if (url !== undefined) return url
   throw new CatracaError(
     'CONFIG_INVALID',
     'dynamodb.hotTier must be a redis:// URL, or one of its other forms',

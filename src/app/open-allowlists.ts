@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../core/clock.js'
+import type { Engine, StoreSource } from '../engines/engine.js'
 import type { ListRef } from '../guards/allowlist/changes/port.js'
 import type { CheckFigures } from '../guards/allowlist/check-figures.js'
 import { Allowlists, type TimedEngine } from '../guards/allowlist/index.js'
@@ -10,11 +11,11 @@ import { type CheckCounts, IndexedChecks } from '../guards/allowlist/membership/
 import { Indexes } from '../guards/allowlist/membership/indexes.js'
 import type { MembershipOptions } from '../guards/allowlist/membership/options.js'
 import { UseCounts, warmUp } from '../guards/allowlist/membership/warm-up.js'
+import type { AllowlistEngine } from '../guards/allowlist/port.js'
 import type { OnUnavailable } from '../guards/allowlist/types.js'
 import type { HotTier } from './hot-tier.js'
-import type { StoreEngine } from './open-engine.js'
-import { ImportThreads } from './threads/import-runner.js'
-import { IndexThreads } from './threads/index-runner.js'
+import { Imports } from './threads/import-runner.js'
+import { IndexBuilds } from './threads/index-runner.js'
 
 export interface ImportOptions {
   /** An import that has not renewed its lease for this long counts as interrupted. */
@@ -64,20 +65,30 @@ const BUILD_POLL_MS = 100
 const DEFAULT_IMPORT_LEASE_MS = 15_000
 
 /** Opens allowlists with their indexes in memory and the threads for imports and builds. */
-export function openAllowlists(engine: StoreEngine, around: Surroundings): OpenedAllowlists {
+export function openAllowlists(
+  engine: Engine,
+  port: AllowlistEngine,
+  around: Surroundings,
+): OpenedAllowlists {
   const { clock, report, membership, hotTier } = around
-  const imports = importThreads(engine, around)
-  const builds = new Builds(engine, membership.buildLeaseMs, clock)
+  const source = engine.forThreads && (() => engine.forThreads!())
+  const { leaseMs = DEFAULT_IMPORT_LEASE_MS, spoolDir } = around.import ?? {}
+  const imports = new Imports(
+    { source, bulk: port.bulk, leaseMs, spillDir: spillDirectory(spoolDir) },
+    clock,
+    () => engine.refresh?.(),
+  )
+  const builds = new Builds(port, source, membership.buildLeaseMs, clock)
   const indexes = new Indexes({
-    index: engine.allowlists.index,
-    changes: hotTier?.changes ?? engine.allowlists.changes,
+    index: port.index,
+    changes: hotTier?.changes ?? port.changes,
     clock,
     options: membership,
     report,
     build: (list, full) => builds.buildOrWait(list, full),
   })
   const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
-  const checks = new IndexedChecks(hot ?? engine.allowlists.checks, indexes, clock, hot?.direct)
+  const checks = new IndexedChecks(hot ?? port.checks, indexes, clock, hot?.direct)
   const uses = new UseCounts(indexes, report)
   const allowlists = new Allowlists({
     engine: { ...around.recorded, checks },
@@ -85,7 +96,7 @@ export function openAllowlists(engine: StoreEngine, around: Surroundings): Opene
     report: around.report,
     runImport: imports.run,
     indexes,
-    traced: (note) => checks.traced(note, () => engine.listCache().misses),
+    traced: (note) => checks.traced(note, () => engine.listCache?.().misses ?? 0),
     figures: around.figures,
     onUnavailable: around.onUnavailable,
     resharding: engine.resharding,
@@ -94,7 +105,7 @@ export function openAllowlists(engine: StoreEngine, around: Surroundings): Opene
   return {
     allowlists,
     indexes,
-    ready: warmUp(engine.allowlists, indexes, membership, report),
+    ready: warmUp(port, indexes, membership, report),
     stats: () => stats(engine, indexes, checks.counts),
     checkCounts: checks.counts,
     async close() {
@@ -109,33 +120,25 @@ export function openAllowlists(engine: StoreEngine, around: Surroundings): Opene
   }
 }
 
-function importThreads(engine: StoreEngine, { clock, import: options }: Surroundings): ImportThreads {
-  const parts = {
-    engine: () => engine.forThreads(),
-    leaseMs: options?.leaseMs ?? DEFAULT_IMPORT_LEASE_MS,
-    spillDir: spillDirectory(options?.spoolDir),
-  }
-  return new ImportThreads(parts, clock, () => engine.refresh())
-}
-
 /** Builds in this process, or waits for the process that builds the same list. */
 class Builds {
-  private readonly threads: IndexThreads
+  private readonly builds: IndexBuilds
   private isStopped = false
 
   constructor(
-    private readonly engine: StoreEngine,
+    private readonly port: AllowlistEngine,
+    source: (() => StoreSource) | undefined,
     leaseMs: number,
     private readonly clock: Clock,
   ) {
     const threads = Math.min(2, availableParallelism())
-    this.threads = new IndexThreads({ engine: () => engine.forThreads(), leaseMs, threads })
+    this.builds = new IndexBuilds({ source, port, leaseMs, threads })
   }
 
   async buildOrWait(list: ListRef, full: boolean): Promise<void> {
-    const { index } = this.engine.allowlists
+    const { index } = this.port
     const before = await index.version(list)
-    while (!this.isStopped && (await this.threads.build(list, full)) === 'busy') {
+    while (!this.isStopped && (await this.builds.build(list, full)) === 'busy') {
       while (!this.isStopped && (await index.builder(list, this.clock.now())) !== undefined) {
         await sleep(BUILD_POLL_MS)
       }
@@ -149,7 +152,7 @@ class Builds {
   }
 
   close(): Promise<void> {
-    return this.threads.close()
+    return this.builds.close()
   }
 }
 
@@ -159,8 +162,8 @@ function spillDirectory(given: string | undefined): string {
   return directory
 }
 
-function stats(engine: StoreEngine, indexes: Indexes, checks: CheckCounts): Stats {
-  const meta = engine.listCache()
+function stats(engine: Engine, indexes: Indexes, checks: CheckCounts): Stats {
+  const meta = engine.listCache?.() ?? { size: 0, hits: 0, misses: 0 }
   const { verified } = indexes
   // As the source design estimates it: about 1 KB per list and 200 bytes per cached verification.
   const bytes = indexes.sizeBytes + meta.size * 1024 + verified.size * 200

@@ -1,88 +1,35 @@
-import { redactStoreUrl } from '../config/store-url.js'
-import { type Clock, systemClock } from '../core/clock.js'
+import { systemClock } from '../core/clock.js'
 import type { Bounds } from '../core/coalesced-read.js'
 import { DEFAULT_MAX_SERIES } from '../core/figures.js'
-import { ApiKeys } from '../guards/access/index.js'
+import type { Engine, EnginePorts, GuardName } from '../engines/engine.js'
 import { CheckFigures } from '../guards/allowlist/check-figures.js'
-import type { Allowlists } from '../guards/allowlist/index.js'
 import type { CheckCounts } from '../guards/allowlist/membership/indexed-checks.js'
 import type { IndexFigures } from '../guards/allowlist/membership/indexes.js'
-import { DEFAULT_MEMBERSHIP, type MembershipOptions } from '../guards/allowlist/membership/options.js'
-import type { OnUnavailable } from '../guards/allowlist/types.js'
-import type { AuditTrail } from '../guards/audit/index.js'
-import type { Caches } from '../guards/cache/index.js'
-import type { Idempotency } from '../guards/idempotency/index.js'
-import type { Locks } from '../guards/lock/index.js'
-import type { OneTimeCodes } from '../guards/one-time-code/index.js'
-import type { RateLimits } from '../guards/rate-limit/index.js'
-import type { TokenDenylist } from '../guards/token-denylist/index.js'
-import { checkCalls } from './checked-calls.js'
+import { DEFAULT_MEMBERSHIP } from '../guards/allowlist/membership/options.js'
+import type { RecordNaming } from '../guards/idempotency/options.js'
+import type { Guards } from './checked-calls.js'
+import { decoratedGuards } from './decorated-guards.js'
 import { EngineCalls } from './engine-calls.js'
 import { EngineFiguresReader } from './engine-figures.js'
 import { type Health, HealthReads } from './health.js'
 import { openHotTier } from './hot-tier.js'
-import { type ImportOptions, openAllowlists, type Stats } from './open-allowlists.js'
-import { type OpenCacheOptions, openCache } from './open-cache.js'
-import { type OpenCodesOptions, openCodes } from './open-codes.js'
-import { type EngineOptions, engineSource } from './open-engine.js'
+import { openAllowlists, type Stats } from './open-allowlists.js'
 import { OPEN_FIELDS } from './open-fields.js'
-import { type OpenIdempotencyOptions, openIdempotency } from './open-idempotency.js'
-import { type OpenLimitsOptions, openLimits } from './open-limits.js'
-import { type OpenLocksOptions, openLocks } from './open-locks.js'
-import { type OpenTokensOptions, openTokens } from './open-tokens.js'
-import { auditOptions, type OpenAuditOptions, openAudit, recordGuards } from './record-audit.js'
+import type { OpenOptions, OwnEngineOptions } from './open-options.js'
+import { openPorts } from './open-ports.js'
+import { checkOwnEngine } from './own-engine.js'
+import { plainGuards } from './plain-guards.js'
+import { auditOptions, openAudit, recordMembers } from './record-audit.js'
+import { openVoting } from './redlock.js'
 import { Stores } from './stores.js'
 import { Tracing } from './tracing.js'
 import { Upkeep } from './upkeep.js'
 
-export interface OpenOptions extends EngineOptions {
-  /** A store URL such as `embedded:./catraca-data` (the default) or `memory:`. */
-  store?: string
-  clock?: Clock
-  /** How often to delete expired data. 0: only when `upkeep()` is called. */
-  sweepIntervalMs?: number
-  membership?: Partial<MembershipOptions>
-  limits?: OpenLimitsOptions
-  idempotency?: OpenIdempotencyOptions
-  codes?: OpenCodesOptions
-  tokens?: OpenTokensOptions
-  locks?: OpenLocksOptions
-  cache?: OpenCacheOptions
-  metrics?: MetricsOptions
-  audit?: OpenAuditOptions
-  /**
-   * What a check returns when neither memory nor the store can answer: an error
-   * (default), or allowed, marked as degraded.
-   */
-  onUnavailable?: OnUnavailable
-  tracing?: {
-    /** Whether to make spans if the host has registered an OpenTelemetry provider. Default: true. */
-    enabled?: boolean
-  }
-  /** Receives failures of background work, which has no caller. */
-  onReport?: (message: string, error: unknown) => void
-  import?: ImportOptions
-}
-
-export interface MetricsOptions {
-  /** Whether guards and engines count what they do. Default: true. */
-  enabled?: boolean
-  /** How many lists, resources and spaces (each) get their own counters. Further ones count as `other`. */
-  maxSeries?: number
-}
+export type { GuardName } from '../engines/engine.js'
+export type { OpenOptions } from './open-options.js'
 
 /** All guards over their engines. */
-export interface Catraca {
-  readonly allowlists: Allowlists
-  readonly keys: ApiKeys
-  readonly limits: RateLimits
-  readonly idempotency: Idempotency
-  readonly codes: OneTimeCodes
-  readonly tokens: TokenDenylist
-  readonly locks: Locks
-  readonly cache: Caches
-  /** Who changed what, when, from what to what. */
-  readonly audit: AuditTrail
+export interface Catraca extends Guards {
   /** Where the data is, without credentials. */
   readonly store: string
   /** Resolves when the most used lists are in memory. */
@@ -105,117 +52,136 @@ export interface Catraca {
   close(): Promise<void>
 }
 
+/** The ports that parts of an instance need, where they are not those of the same name. */
+interface OtherNeeds {
+  codes: 'codes' | 'limits'
+  stats: 'allowlists'
+  checkCounts: 'allowlists'
+  indexFigures: 'allowlists'
+}
+type Needs<Part> = Part extends keyof OtherNeeds ? OtherNeeds[Part] : Part extends GuardName ? Part : never
+
+/** An instance on an engine that somebody else made: whatever needs a port that the engine lacks may be absent. */
+export type CatracaOn<E extends Engine> = {
+  readonly [Part in keyof Catraca]: E extends Pick<EnginePorts, Needs<Part>>
+    ? Catraca[Part]
+    : Catraca[Part] | undefined
+}
+
+/** An instance with any guards. */
+export type AnyCatraca = CatracaOn<Engine>
+
 const DEFAULT_STORE = 'embedded:./catraca-data'
 const DEFAULT_SWEEP_INTERVAL_MS = 10_000
 
-export async function openCatraca(options: OpenOptions = {}): Promise<Catraca> {
+type AnyOptions = OpenOptions & Partial<OwnEngineOptions>
+
+/** Opens a store and the guards on it. */
+export async function openCatraca(options?: OpenOptions): Promise<Catraca>
+/** Opens the guards on an engine that somebody else made. */
+export async function openCatraca<E extends Engine>(options: OwnEngineOptions<E>): Promise<CatracaOn<E>>
+export async function openCatraca(options: AnyOptions = {}): Promise<AnyCatraca> {
   OPEN_FIELDS.check(options)
-  const store = options.store ?? DEFAULT_STORE
-  const clock = options.clock ?? systemClock
+  const { engine } = options
+  if (engine !== undefined) checkOwnEngine({ ...options, engine })
   const report = options.onReport ?? (() => {})
   const { enabled: isCounting = true, maxSeries = DEFAULT_MAX_SERIES } = options.metrics ?? {}
-  const sweepIntervalMs = options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS
-  const dynamodb = { report, ...options.dynamodb }
-  const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
-  const isBare = [options.idempotency?.naming, options.redis?.idempotencyNaming].includes('bare')
-  const naming = isBare ? 'bare' : 'operation'
-  const redis = {
-    // A list's record may be as far behind as its image in memory.
-    staleAfterMs: membership.staleAfterMs,
-    ...options.redis,
-    idempotencyNaming: naming,
-  } as const
-  const recording = auditOptions(options.audit)
   const tracing = new Tracing(options.tracing?.enabled ?? true)
   await tracing.look()
   const calls = new EngineCalls()
-  const sourceOf = (url: string) => engineSource(url, { ...options, dynamodb, redis })
+  const isBare = [options.idempotency?.naming, options.redis?.idempotencyNaming].includes('bare')
+  const idempotencyNaming = isBare ? 'bare' : 'operation'
+  const { staleAfterMs } = { ...DEFAULT_MEMBERSHIP, ...options.membership }
+  // The hot tier is opened separately.
+  const { hotTier: _, ...dynamodb } = options.dynamodb ?? {}
   const isWatched = isCounting || tracing.spans !== undefined
-  const stores = await Stores.open(store, sourceOf, report, isWatched ? { calls, tracing } : undefined)
-  const closing = async (error: unknown): Promise<never> => {
-    await stores.close()
+  const stores = new Stores({
+    main: engine ?? options.store ?? DEFAULT_STORE,
+    options: { ...options, dynamodb },
+    instance: { report, staleAfterMs, idempotencyNaming },
+    watch: isWatched ? { calls, tracing } : undefined,
+  })
+  const undo = [() => stores.abandon()]
+  const parts = { stores, undo, report, tracing, calls, isCounting, maxSeries, idempotencyNaming } as const
+  try {
+    return await openGuards(options, parts)
+  } catch (error) {
+    for (const step of undo.reverse()) await step()
     throw error
   }
-  const engine = await stores.engineOf(undefined)
-  const engineOf = (of: { store?: string } | undefined) => stores.engineOf(of?.store).catch(closing)
-  const hotTier = await openHotTier(dynamodb.hotTier, { engine, membership, report }).catch(closing)
+}
+
+interface Parts {
+  readonly stores: Stores
+  /** What closes everything that was opened, should opening fail. */
+  readonly undo: (() => Promise<void>)[]
+  readonly report: (message: string, error: unknown) => void
+  readonly tracing: Tracing
+  readonly calls: EngineCalls
+  readonly isCounting: boolean
+  readonly maxSeries: number
+  readonly idempotencyNaming: RecordNaming
+}
+
+async function openGuards(options: AnyOptions, parts: Parts): Promise<AnyCatraca> {
+  const { stores, report, maxSeries } = parts
+  const clock = options.clock ?? systemClock
   const around = { clock, report }
-  const limitEngine = await engineOf(options.limits)
-  const limits = openLimits(options.limits ?? {}, limitEngine, { ...around, maxSeries })
-  const idempotency = openIdempotency(
-    { ...options.idempotency, naming },
-    await engineOf(options.idempotency),
-    around,
+  const recording = auditOptions(options.audit)
+  const membership = { ...DEFAULT_MEMBERSHIP, ...options.membership }
+  const voting = await openVoting(options.locks?.redlock, options.redis)
+  if (voting !== undefined) parts.undo.push(() => voting.close())
+  const { main, ports, codeEngine, changeTimeoutMs } = await openPorts(options, stores, voting)
+  const hotTier = await openHotTier(options.dynamodb?.hotTier, { store: main, membership, report })
+  if (hotTier !== undefined) parts.undo.push(() => hotTier.close())
+  const plain = plainGuards(ports, options, { ...parts, clock, codeEngine })
+  const trail = openAudit(ports.audit, recording, { ...around, changeTimeoutMs })
+  const audit = ports.audit && trail
+  const { limits, idempotency, codes, tokens, locks, cache } = plain
+  const swept = [ports.allowlists?.upkeep, limits, idempotency, codes, tokens, locks, cache, audit]
+  const upkeep = new Upkeep(
+    swept.flatMap((part) => (part === undefined ? [] : [(now: number) => part.sweep(now)])),
+    clock,
   )
-  const codeEngine = await engineOf(options.codes)
-  const codes = await Promise.resolve()
-    .then(() => openCodes(options.codes ?? {}, codeEngine, { ...around, limits: limitEngine }))
-    .catch(closing)
-  const tokens = openTokens(options.tokens ?? {}, await engineOf(options.tokens), around)
-  const openedLocks = await openLocks(options.locks ?? {}, () => engineOf(options.locks), {
-    ...around,
-    redis: options.redis,
-  }).catch(closing)
-  const { locks } = openedLocks
-  const auditEngine = await engineOf(options.audit)
-  // If guards use several stores, the slowest one determines how long a change may take.
-  const changeTimeoutMs = Math.max(...stores.open.map((open) => open.engine.writeTimeoutMs))
-  const { audit, allowlistEngine } = openAudit(recording, auditEngine, engine, { ...around, changeTimeoutMs })
-  const cacheEngine = await stores.engineOf(options.cache?.store, 'caches').catch(closing)
-  const cache = openCache(options.cache ?? {}, cacheEngine, around)
-  const sweeps = [engine.allowlists.upkeep, limits, idempotency, codes, tokens, locks, cache].map(
-    (part) => (now: number) => part.sweep(now),
-  )
-  sweeps.push((now) => audit.sweep(now))
+  const lists =
+    ports.allowlists &&
+    openAllowlists(main.engine, ports.allowlists, {
+      ...around,
+      membership,
+      hotTier,
+      recorded: recordMembers(ports.allowlists, trail, recording, ports.audit === main.ports.audit),
+      import: options.import,
+      figures: parts.isCounting ? new CheckFigures(maxSeries) : undefined,
+      onUnavailable: options.onUnavailable ?? 'block',
+      sweepSoon: () => upkeep.runSoon(),
+    })
   // The hot tier belongs to the main engine.
   const looks = new HealthReads(
     () => stores.open,
-    (of) => (of === engine && hotTier ? () => ({ hotTier: hotTier.figures() }) : undefined),
+    (of) => (of === main.engine && hotTier ? () => ({ hotTier: hotTier.figures() }) : undefined),
   )
-  const upkeep = new Upkeep(sweeps, clock)
-  const opened = openAllowlists(engine, {
-    ...around,
-    membership,
-    hotTier,
-    recorded: allowlistEngine,
-    import: options.import,
-    figures: isCounting ? new CheckFigures(maxSeries) : undefined,
-    onUnavailable: options.onUnavailable ?? 'block',
-    sweepSoon: () => upkeep.runSoon(),
-  })
-  const { allowlists, indexes } = opened
-  const keys = new ApiKeys(engine.keys, clock)
-  recordGuards(audit, { allowlists, keys, limits, idempotency, codes, tokens, locks })
-  checkCalls({ allowlists, keys, limits, idempotency, codes, tokens, locks, cache, audit })
-  upkeep.start(sweepIntervalMs)
+  upkeep.start(options.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS)
   return {
-    allowlists,
-    keys,
-    limits,
-    idempotency,
-    codes,
-    tokens,
-    locks,
-    cache,
-    audit,
-    store: redactStoreUrl(store),
+    ...decoratedGuards({ ...plain, allowlists: lists?.allowlists, audit }, trail),
+    store: main.shown,
     maxSeries,
-    ready: opened.ready,
-    stats: () => opened.stats(),
-    checkCounts: opened.checkCounts,
-    indexFigures: () => indexes.figures(),
-    engineFigures: new EngineFiguresReader(() => stores.open, looks, calls),
+    ready: lists?.ready ?? Promise.resolve(),
+    stats: lists && (() => lists.stats()),
+    checkCounts: lists?.checkCounts,
+    indexFigures: lists && (() => lists.indexes.figures()),
+    engineFigures: new EngineFiguresReader(() => stores.open, looks, parts.calls),
     health: (bounds) => looks.health(bounds),
-    tracing,
+    tracing: parts.tracing,
     upkeep: () => upkeep.run(),
     async close() {
-      await opened.close()
+      await lists?.close()
       await hotTier?.close()
       await upkeep.stop()
-      await tokens.close()
-      await limits.close()
-      await openedLocks.close()
-      cache.close()
+      await tokens?.close()
+      await limits?.close()
+      locks?.close()
+      await voting?.close()
+      cache?.close()
       await stores.close()
     },
   }

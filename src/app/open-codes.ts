@@ -1,9 +1,11 @@
 import type { Clock } from '../core/clock.js'
 import { CatracaError, isCatracaError } from '../core/errors.js'
+import type { Engine } from '../engines/engine.js'
 import { OneTimeCodes } from '../guards/one-time-code/index.js'
 import { type CodeOptions, codeOptions } from '../guards/one-time-code/options.js'
 import type { PepperSource } from '../guards/one-time-code/pepper.js'
-import type { StoreEngine } from './open-engine.js'
+import type { CodeStore } from '../guards/one-time-code/port.js'
+import type { LimitStore } from '../guards/rate-limit/port.js'
 
 /** A secret, or a function that reads it each time it is needed. */
 export type PepperOption = string | (() => string | undefined)
@@ -20,7 +22,9 @@ export interface OpenCodesOptions extends Partial<CodeOptions> {
 }
 
 interface Surroundings {
-  limits: StoreEngine
+  store: CodeStore
+  /** Counters of the rate limits. */
+  counters: LimitStore
   clock: Clock
   report: (message: string, error: unknown) => void
 }
@@ -31,36 +35,30 @@ const SHORT = 16
 /** One-time codes, with the counters of the rate-limit engine. */
 export function openCodes(
   options: OpenCodesOptions,
-  engine: StoreEngine,
-  around: Surroundings,
+  engine: Engine,
+  { report, ...around }: Surroundings,
 ): OneTimeCodes {
   const { store, pepper: given, previousPepper, required = store !== undefined, ...others } = options
   const pepper = pepperOf(given, previousPepper, engine)
   if (required) requirePepper(pepper)
   const known = read(given)
   if (known !== undefined && known.length < SHORT) {
-    around.report(
+    report(
       `CATRACA_OTP_PEPPER has fewer than ${SHORT} characters: an attacker who has the store could guess it`,
       undefined,
     )
   }
-  return new OneTimeCodes({
-    store: engine.codes,
-    counters: around.limits.limits.counters,
-    pepper,
-    clock: around.clock,
-    options: codeOptions(others),
-  })
+  return new OneTimeCodes({ ...around, pepper, options: codeOptions(others) })
 }
 
 function pepperOf(
   given: PepperOption | undefined,
   previous: PepperOption | undefined,
-  { name, keptSecret }: StoreEngine,
+  engine: Engine,
 ): PepperSource {
   let kept: string | undefined
   return {
-    current: () => read(given) ?? (kept ??= keptSecret?.(PEPPER_FILE)) ?? noPepper(name),
+    current: () => read(given) ?? (kept ??= engine.keptSecret?.(PEPPER_FILE)) ?? noPepper(engine.name),
     previous: () => read(previous),
     first: read(given),
   }

@@ -1,30 +1,24 @@
 import type { Clock } from '../core/clock.js'
 import { CatracaError } from '../core/errors.js'
-import type { ApiKeys } from '../guards/access/index.js'
-import type { Allowlists, TimedEngine } from '../guards/allowlist/index.js'
+import type { TimedEngine } from '../guards/allowlist/index.js'
+import type { AllowlistEngine } from '../guards/allowlist/port.js'
 import { AuditTrail } from '../guards/audit/index.js'
-import { recordAllowlists } from '../guards/audit/recorded-allowlists.js'
-import { recordLimits } from '../guards/audit/recorded-limits.js'
+import type { AuditStore } from '../guards/audit/port.js'
+import { ALLOWLIST_CHANGES } from '../guards/audit/recorded-allowlists.js'
+import { LIMIT_CHANGES } from '../guards/audit/recorded-limits.js'
 import { boundedMembers, recordedMembers } from '../guards/audit/recorded-members.js'
 import {
-  recordCodes,
-  recordIdempotency,
-  recordKeys,
-  recordLocks,
-  recordTokens,
+  CODE_CHANGES,
+  IDEMPOTENCY_CHANGES,
+  KEY_CHANGES,
+  LOCK_CHANGES,
+  TOKEN_CHANGES,
 } from '../guards/audit/recorded-others.js'
+import { type ChangeDescription, recording } from '../guards/audit/recording.js'
 import { type AuditOptions, DEFAULT_AUDIT, MAX_RETENTION_DAYS } from '../guards/audit/types.js'
-import type { Idempotency } from '../guards/idempotency/index.js'
-import type { Locks } from '../guards/lock/index.js'
-import type { OneTimeCodes } from '../guards/one-time-code/index.js'
-import type { RateLimits } from '../guards/rate-limit/index.js'
-import type { TokenDenylist } from '../guards/token-denylist/index.js'
-import type { StoreEngine } from './open-engine.js'
-
-export interface OpenAuditOptions extends Partial<AuditOptions> {
-  /** A store URL, if the trail is in another store than the rest. */
-  store?: string
-}
+import type { Guards } from './checked-calls.js'
+import type { Decoration } from './decorate.js'
+import type { OpenAuditOptions } from './open-options.js'
 
 interface Surroundings {
   clock: Clock
@@ -33,18 +27,7 @@ interface Surroundings {
   report: (message: string, error: unknown) => void
 }
 
-/** The guards with changes made by people rather than by traffic. */
-export interface RecordedGuards {
-  allowlists: Allowlists
-  keys: ApiKeys
-  limits: RateLimits
-  idempotency: Idempotency
-  codes: OneTimeCodes
-  tokens: TokenDenylist
-  locks: Locks
-}
-
-/** Completes and validates the options, before anything is opened that would have to be closed again. */
+/** Validates the options and adds the defaults. */
 export function auditOptions({ store: _, ...given }: OpenAuditOptions = {}): AuditOptions {
   const options = { ...DEFAULT_AUDIT, ...given }
   const { retentionDays } = options
@@ -55,30 +38,56 @@ export function auditOptions({ store: _, ...given }: OpenAuditOptions = {}): Aud
   return options
 }
 
-/**
- * Opens the trail, and wraps the member store of the allowlist engine so that changes of single members are recorded.
- */
-export function openAudit(
-  options: AuditOptions,
-  { audit: store }: StoreEngine,
-  { audit: beside, allowlists }: StoreEngine,
-  around: Surroundings,
-): { audit: AuditTrail; allowlistEngine: TimedEngine } {
-  const audit = new AuditTrail({ ...around, store, options })
-  if (!options.enabled || !options.members) {
-    return { audit, allowlistEngine: { ...allowlists, members: boundedMembers(allowlists.members, audit) } }
-  }
-  const members = recordedMembers(allowlists.members, audit, store === beside)
-  return { audit, allowlistEngine: { ...allowlists, members } }
+/** Of a trail that is off because no store keeps it: nobody calls this. */
+const NOWHERE: AuditStore = {
+  append: async () => {},
+  read: async () => ({ entries: [] }),
+  sweep: async () => ({ more: false }),
 }
 
-/** Makes the trail record the changes of these guards, if enabled, and applies the change timeout in any case. */
-export function recordGuards(trail: AuditTrail, guards: RecordedGuards): void {
-  recordAllowlists(guards.allowlists, trail)
-  recordKeys(guards.keys, trail)
-  recordLimits(guards.limits, trail)
-  recordIdempotency(guards.idempotency, trail)
-  recordCodes(guards.codes, trail)
-  recordTokens(guards.tokens, trail)
-  recordLocks(guards.locks, trail)
+/** Opens the trail. Without a store it records nothing, and only bounds how long changes take. */
+export function openAudit(
+  store: AuditStore | undefined,
+  options: AuditOptions,
+  around: Surroundings,
+): AuditTrail {
+  const enabled = options.enabled && store !== undefined
+  return new AuditTrail({ ...around, store: store ?? NOWHERE, options: { ...options, enabled } })
+}
+
+/**
+ * The allowlist engine with changes of single members recorded. `isTogether`: the trail is in the same store as the
+ * members.
+ */
+export function recordMembers(
+  allowlists: AllowlistEngine,
+  trail: AuditTrail,
+  { members: isRecording }: AuditOptions,
+  isTogether: boolean,
+): TimedEngine {
+  const members =
+    trail.isEnabled && isRecording
+      ? recordedMembers(allowlists.members, trail, isTogether)
+      : boundedMembers(allowlists.members, trail)
+  const { lists, checks, bulk, changes, index, upkeep } = allowlists
+  return { lists, members, checks, bulk, changes, index, upkeep }
+}
+
+/** The changes of each guard. Caches are changed by traffic only, and the trail by what it records. */
+const CHANGES: Record<keyof Guards, object> = {
+  ...{ allowlists: ALLOWLIST_CHANGES, keys: KEY_CHANGES, limits: LIMIT_CHANGES },
+  ...{ idempotency: IDEMPOTENCY_CHANGES, codes: CODE_CHANGES, tokens: TOKEN_CHANGES, locks: LOCK_CHANGES },
+  ...{ cache: {}, audit: {} },
+}
+
+type Describe = (guard: object, ...args: unknown[]) => ChangeDescription<unknown, unknown>
+
+/** Records the changes of a guard, if the trail is enabled, and applies the change timeout in any case. */
+export function recorded(trail: AuditTrail, kind: keyof Guards, guard: object): Decoration {
+  const changes = CHANGES[kind] as Partial<Record<string, Describe>>
+  return (name, method) => {
+    const describe = changes[name]
+    if (describe === undefined) return method
+    return (...args) => recording(trail, () => method(...args) as Promise<unknown>, describe(guard, ...args))
+  }
 }

@@ -1,6 +1,5 @@
-import { parseStoreUrl } from '../config/store-url.js'
-import { invalid } from '../core/errors.js'
 import { type Fields, KnownFields } from '../core/fields.js'
+import { dynamodbUrl } from './dynamodb-tables.js'
 
 export interface RelayOptions {
   /** A `dynamodb://` URL. */
@@ -34,8 +33,7 @@ export interface RunningRelay {
 /** Does the work of the stream processor on AWS Lambda in a process of your own. Several processes share the work. */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   KNOWN.check(options)
-  const url = parseStoreUrl(options.store)
-  if (url.engine !== 'dynamodb') throw invalid('store', 'must be a dynamodb:// URL for this')
+  const { region, endpoint, tables } = dynamodbUrl(options.store)
   const { topicArn, leaseMs, pollMs, onReport } = options
   const [{ DynamoClient }, { Relay }, { Topic }, { NO_SINK }] = await Promise.all([
     import('../engines/dynamodb/client/client.js'),
@@ -43,7 +41,6 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     import('../engines/dynamodb/feed/topic.js'),
     import('../engines/dynamodb/feed/messages.js'),
   ])
-  const { region, endpoint, tables } = url
   const dynamo = { region, ...(endpoint !== undefined && { endpoint }) }
   const client = new DynamoClient(dynamo)
   // The endpoint in a store URL is DynamoDB's. The SDK finds those of other services itself.

@@ -1,74 +1,84 @@
-import { type EngineSource, isSameStore, openEngine, type StoreEngine, type StoreUse } from './open-engine.js'
-import { type EngineWatch, watchedEngine } from './watched-engine.js'
+import type { Engine, EnginePorts } from '../engines/engine.js'
+import type { OpenedFor, StoreUse } from '../engines/entry.js'
+import {
+  type EngineOptions,
+  isSameStore,
+  openEngine,
+  redactStoreUrl,
+  storeSource,
+} from '../engines/registry.js'
+import { type EngineWatch, watchedPorts } from './watched-engine.js'
 
 export interface OpenStore {
-  source: EngineSource
-  /** The URL by which it was first opened, including credentials. */
-  store: string
-  engine: StoreEngine
+  readonly engine: Engine
+  /** The ports of the engine, watched if calls are counted or traced. */
+  readonly ports: Partial<EnginePorts>
+  /** The URL by which it was first opened, or the engine that was given. */
+  readonly store: string | Engine
+  /** Where the data is, without credentials. */
+  readonly shown: string
   /** Whether the second tier of the cache is in it. */
   holdsCache: boolean
 }
 
+interface StoreParts {
+  /** Where everything is that has no store of its own. */
+  readonly main: string | Engine
+  readonly options: EngineOptions
+  readonly instance: OpenedFor & Required<Pick<OpenedFor, 'report'>>
+  /** Absent if calls are not watched. */
+  readonly watch: EngineWatch | undefined
+}
+
 /** The main engine, and those of capabilities in other stores. Each store is opened once. */
 export class Stores {
-  private readonly others: OpenStore[] = []
+  private readonly opened: OpenStore[] = []
+  private closing: Promise<void> | undefined
 
-  private constructor(
-    private readonly main: OpenStore,
-    private readonly sourceOf: (store: string) => EngineSource,
-    private readonly report: (message: string, error: unknown) => void,
-    private readonly watch: EngineWatch | undefined,
-  ) {
-    this.warn(main.engine)
-  }
-
-  static async open(
-    store: string,
-    sourceOf: (store: string) => EngineSource,
-    report: (message: string, error: unknown) => void,
-    /** Absent if calls are not watched. */
-    watch: EngineWatch | undefined,
-  ): Promise<Stores> {
-    const source = sourceOf(store)
-    const engine = watched(await openEngine(source), watch)
-    return new Stores({ source, store, engine, holdsCache: false }, sourceOf, report, watch)
-  }
+  constructor(private readonly parts: StoreParts) {}
 
   /**
-   * The engine of a capability: the main one unless it has its own store. Caches must be opened last: `caches`
-   * applies only to a store with no other use.
+   * The store of a capability: the main one unless it has its own. The main one must be opened first, and caches
+   * last: `caches` applies only to a store with no other use.
    */
-  async engineOf(store: string | undefined, use: StoreUse = 'guards'): Promise<StoreEngine> {
-    const open = store === undefined ? this.main : await this.opened(store, use)
+  async of(store: string | undefined, use: StoreUse = 'guards'): Promise<OpenStore> {
+    const wanted = store ?? this.parts.main
+    const open = this.opened.find((open) => isSame(open.store, wanted)) ?? (await this.opening(wanted, use))
     open.holdsCache ||= use === 'caches'
-    return open.engine
+    return open
   }
 
-  private async opened(store: string, use: StoreUse): Promise<OpenStore> {
-    const source = this.sourceOf(store)
-    const known = this.open.find((open) => isSameStore(open.source, source))
-    if (known !== undefined) return known
-    const engine = watched(await openEngine(source, use), this.watch)
-    const open = { source, store, engine, holdsCache: false }
-    this.others.push(open)
-    this.warn(engine)
+  private async opening(store: string | Engine, use: StoreUse): Promise<OpenStore> {
+    const { options, instance, watch } = this.parts
+    const isUrl = typeof store === 'string'
+    const engine = isUrl ? await openEngine(storeSource(store, options), { ...instance, use }) : store
+    const ports = watch === undefined ? engine : watchedPorts(engine, watch)
+    const shown = isUrl ? redactStoreUrl(store) : engine.name
+    const open = { engine, ports, store, shown, holdsCache: false }
+    this.opened.push(open)
+    for (const warning of engine.warnings ?? []) instance.report(warning, undefined)
     return open
   }
 
   /** The main one first. */
   get open(): readonly OpenStore[] {
-    return [this.main, ...this.others]
+    return this.opened
   }
 
-  async close(): Promise<void> {
-    for (const { engine } of [...this.others, this.main]) await engine.close()
+  close(): Promise<void> {
+    this.closing ??= closeAll(this.opened)
+    return this.closing
   }
 
-  private warn({ warnings }: StoreEngine): void {
-    for (const warning of warnings) this.report(warning, undefined)
+  /** After a failure: closes what was opened here. An engine that was given stays with whoever made it. */
+  abandon(): Promise<void> {
+    return closeAll(this.opened.filter(({ store }) => typeof store === 'string'))
   }
 }
 
-const watched = (engine: StoreEngine, watch: EngineWatch | undefined): StoreEngine =>
-  watch === undefined ? engine : watchedEngine(engine, watch)
+async function closeAll(stores: readonly OpenStore[]): Promise<void> {
+  for (const { engine } of stores.toReversed()) await engine.close()
+}
+
+const isSame = (one: string | Engine, other: string | Engine): boolean =>
+  one === other || (typeof one === 'string' && typeof other === 'string' && isSameStore(one, other))

@@ -1,58 +1,36 @@
 import { isPromise, type MaybePromise, whenReady } from '../core/maybe-promise.js'
-import type { AllowlistEngine, CheckStore, CheckView } from '../guards/allowlist/port.js'
-import type { LimitEngine } from '../guards/rate-limit/port.js'
+import type { Engine, GuardName } from '../engines/engine.js'
+import type { CheckStore, CheckView } from '../guards/allowlist/port.js'
+import { type Decoration, decorated, type Method } from './decorate.js'
 import { type EngineCalls, outcomeOf, type VerbCalls } from './engine-calls.js'
-import type { StoreEngine } from './open-engine.js'
 import type { Tracing } from './tracing.js'
-import * as ports from './watched-ports.js'
+import { CHANGES, CHECKS, type Members, PORT_LIST, VIEW } from './watched-ports.js'
 
 export interface EngineWatch {
   readonly calls: EngineCalls
   readonly tracing: Tracing
 }
 
-/** The same engine, with each call timed, counted and, if the host collects traces, traced. */
-export function watchedEngine(engine: StoreEngine, watch: EngineWatch): StoreEngine {
+type PortsOf<E extends Engine> = Pick<E, Extract<keyof E, GuardName>>
+
+/** The ports that the engine offers, with each call timed, counted and, if the host collects traces, traced. */
+export function watchedPorts<E extends Engine>(engine: E, watch: EngineWatch): PortsOf<E> {
   const of = new PortWatch(engine.name, watch)
-  return {
-    ...engine,
-    allowlists: watchedAllowlists(engine, of),
-    keys: of.port(engine.keys, ports.KEYS, 'keys'),
-    limits: watchedLimits(engine.limits, of),
-    idempotency: of.port(engine.idempotency, ports.IDEMPOTENCY, 'idempotency'),
-    codes: of.port(engine.codes, ports.CODES, 'codes'),
-    tokens: of.port(engine.tokens, ports.TOKENS, 'tokens'),
-    locks: of.port(engine.locks, ports.LOCKS, 'locks'),
-    cache: of.port(engine.cache, ports.CACHE, 'cache'),
-    audit: of.port(engine.audit, ports.AUDIT, 'audit'),
+  const watched: Record<string, object> = {}
+  for (const { guard, part, members } of PORT_LIST) {
+    const offered = engine[guard] as Record<string, object> | undefined
+    if (offered === undefined) continue
+    const port = part === undefined ? offered : offered[part]!
+    const isUntimed = engine.answersFromMemory && FROM_MEMORY.has(members)
+    const seen = isUntimed ? port : of.port(port, members, guard, part)
+    if (part === undefined) watched[guard] = seen
+    else watched[guard] = { ...watched[guard], [part]: seen }
   }
+  return watched as PortsOf<E>
 }
 
-function watchedAllowlists({ name, allowlists }: StoreEngine, of: PortWatch): AllowlistEngine {
-  const { lists, members, checks, bulk, changes, index, upkeep } = allowlists
-  // The embedded engine answers these synchronously from mapped memory, for every check.
-  // Reading a clock would cost more.
-  const isInMemory = name === 'embedded'
-  return {
-    lists: of.port(lists, ports.LISTS, 'allowlists', 'lists'),
-    members: of.port(members, ports.MEMBERS, 'allowlists', 'members'),
-    checks: isInMemory ? checks : of.checks(checks),
-    bulk: of.port(bulk, ports.BULK, 'allowlists', 'bulk'),
-    changes: isInMemory ? changes : of.port(changes, ports.CHANGES, 'allowlists', 'changes'),
-    index: of.port(index, ports.INDEX, 'allowlists', 'index'),
-    upkeep: of.port(upkeep, ports.UPKEEP, 'allowlists', 'upkeep'),
-  }
-}
-
-function watchedLimits({ counters, configs, usage }: LimitEngine, of: PortWatch): LimitEngine {
-  return {
-    counters: of.port(counters, ports.COUNTERS, 'limits', 'counters'),
-    configs: of.port(configs, ports.CONFIGS, 'limits', 'configs'),
-    usage: of.port(usage, ports.USAGE, 'limits', 'usage'),
-  }
-}
-
-type Verb = (...args: unknown[]) => unknown
+/** What engines that answer from memory answer for every check. */
+const FROM_MEMORY = new Set<object>([CHECKS, CHANGES])
 
 class PortWatch {
   private readonly views = new WeakMap<CheckView, CheckView>()
@@ -63,28 +41,16 @@ class PortWatch {
   ) {}
 
   /** `part`: which port, for capabilities with several. */
-  port<Port extends object>(
-    port: Port,
-    members: ports.Watched<Port>,
-    capability: string,
-    part?: string,
-  ): Port {
-    const watched: Record<string, unknown> = {}
-    for (const name of Object.keys(members) as (keyof Port & string)[]) {
-      const member = port[name]
-      if (typeof member !== 'function') {
-        Object.defineProperty(watched, name, { enumerable: true, get: () => port[name] })
-      } else if (members[name] === 'plain') {
-        watched[name] = member.bind(port)
-      } else {
-        const verb = part === undefined ? name : `${part}.${name}`
-        watched[name] = this.verb(port, member as unknown as Verb, capability, verb)
-      }
+  port(port: object, members: Members, capability: string, part: string | undefined): object {
+    if (members === CHECKS) return this.checks(port as CheckStore)
+    const watch: Decoration = (name, method) => {
+      if (members[name] === 'plain') return method
+      return this.verb(method, capability, part === undefined ? name : `${part}.${name}`)
     }
-    return watched as Port
+    return decorated(port, members, watch)
   }
 
-  checks(checks: CheckStore): CheckStore {
+  private checks(checks: CheckStore): CheckStore {
     return {
       view: (freshness) => whenReady(checks.view(freshness), (view) => this.view(view)),
       readToken: (token) => checks.readToken(token),
@@ -95,31 +61,29 @@ class PortWatch {
   private view(view: CheckView): CheckView {
     let watched = this.views.get(view)
     if (watched === undefined) {
-      watched = {
-        list: this.verb(view, view.list as Verb, 'allowlists', 'checks.list') as CheckView['list'],
-        member: this.verb(view, view.member as Verb, 'allowlists', 'checks.member') as CheckView['member'],
-      }
+      const watch: Decoration = (name, method) => this.verb(method, 'allowlists', `checks.${name}`)
+      watched = decorated(view, VIEW, watch)
       this.views.set(view, watched)
     }
     return watched
   }
 
-  private verb(port: object, verb: Verb, capability: string, name: string): Verb {
+  private verb(method: Method, capability: string, name: string): Method {
     const calls = this.watch.calls.of(this.engine, capability, name)
     const { tracing } = this.watch
     return (...args) => {
       const span = tracing.spans?.engineCall(calls)
-      if (span !== undefined) return span.around(() => timed(port, verb, args, calls))
-      return timed(port, verb, args, calls)
+      if (span !== undefined) return span.around(() => timed(method, args, calls))
+      return timed(method, args, calls)
     }
   }
 }
 
-function timed(port: object, verb: Verb, args: unknown[], calls: VerbCalls): MaybePromise<unknown> {
+function timed(method: Method, args: unknown[], calls: VerbCalls): MaybePromise<unknown> {
   const startedMs = performance.now()
   let answer: MaybePromise<unknown>
   try {
-    answer = verb.apply(port, args)
+    answer = method(...args)
   } catch (error) {
     calls.outcomes[outcomeOf(error)]++
     throw error

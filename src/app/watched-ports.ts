@@ -1,7 +1,15 @@
+import type { EnginePorts, GuardName } from '../engines/engine.js'
 import type { KeyStore } from '../guards/access/port.js'
 import type { ChangeFeed } from '../guards/allowlist/changes/port.js'
 import type { IndexStore } from '../guards/allowlist/membership/port.js'
-import type { BulkStore, CheckStore, ListStore, MemberStore, UpkeepStore } from '../guards/allowlist/port.js'
+import type {
+  BulkStore,
+  CheckStore,
+  CheckView,
+  ListStore,
+  MemberStore,
+  UpkeepStore,
+} from '../guards/allowlist/port.js'
 import type { AuditStore } from '../guards/audit/port.js'
 import type { CacheStore } from '../guards/cache/port.js'
 import type { IdempotencyStore } from '../guards/idempotency/port.js'
@@ -17,14 +25,14 @@ import type { TokenStore } from '../guards/token-denylist/port.js'
 export type Watched<Port> = { readonly [Member in keyof Port]-?: 'call' | 'plain' }
 
 /** A missing member does not compile, so every new member of a port must be listed here. */
-export const LISTS: Watched<ListStore> = {
+const LISTS: Watched<ListStore> = {
   create: 'call',
   get: 'call',
   page: 'call',
   update: 'call',
   delete: 'call',
 }
-export const MEMBERS: Watched<MemberStore> = {
+const MEMBERS: Watched<MemberStore> = {
   storesAuditEntries: 'plain',
   add: 'call',
   remove: 'call',
@@ -34,7 +42,8 @@ export const MEMBERS: Watched<MemberStore> = {
 }
 /** Views are watched separately. */
 export const CHECKS: Watched<CheckStore> = { view: 'plain', readToken: 'plain' }
-export const BULK: Watched<BulkStore> = {
+export const VIEW: Watched<CheckView> = { list: 'call', member: 'call' }
+const BULK: Watched<BulkStore> = {
   begin: 'call',
   add: 'call',
   renew: 'call',
@@ -49,7 +58,7 @@ export const CHANGES: Watched<ChangeFeed> = {
   hasChanges: 'plain',
   watch: 'plain',
 }
-export const INDEX: Watched<IndexStore> = {
+const INDEX: Watched<IndexStore> = {
   manifest: 'call',
   version: 'call',
   page: 'call',
@@ -63,9 +72,9 @@ export const INDEX: Watched<IndexStore> = {
   countUses: 'call',
   mostUsed: 'call',
 }
-export const UPKEEP: Watched<UpkeepStore> = { sweep: 'call' }
-export const KEYS: Watched<KeyStore> = { add: 'call', list: 'call', remove: 'call', unlock: 'call' }
-export const COUNTERS: Watched<LimitStore> = {
+const UPKEEP: Watched<UpkeepStore> = { sweep: 'call' }
+const KEYS: Watched<KeyStore> = { add: 'call', list: 'call', remove: 'call', unlock: 'call' }
+const COUNTERS: Watched<LimitStore> = {
   take: 'call',
   adjust: 'call',
   giveBack: 'call',
@@ -73,7 +82,7 @@ export const COUNTERS: Watched<LimitStore> = {
   watch: 'plain',
   sweep: 'call',
 }
-export const CONFIGS: Watched<LimitConfigStore> = {
+const CONFIGS: Watched<LimitConfigStore> = {
   list: 'call',
   read: 'call',
   write: 'call',
@@ -84,8 +93,8 @@ export const CONFIGS: Watched<LimitConfigStore> = {
   secret: 'call',
   watch: 'plain',
 }
-export const USAGE: Watched<UsageStore> = { count: 'call', read: 'call', forget: 'call' }
-export const IDEMPOTENCY: Watched<IdempotencyStore> = {
+const USAGE: Watched<UsageStore> = { count: 'call', read: 'call', forget: 'call' }
+const IDEMPOTENCY: Watched<IdempotencyStore> = {
   maxResponseBytes: 'plain',
   claim: 'call',
   complete: 'call',
@@ -96,7 +105,7 @@ export const IDEMPOTENCY: Watched<IdempotencyStore> = {
   remove: 'call',
   sweep: 'call',
 }
-export const CODES: Watched<CodeStore> = {
+const CODES: Watched<CodeStore> = {
   peek: 'call',
   revoke: 'call',
   put: 'call',
@@ -104,7 +113,7 @@ export const CODES: Watched<CodeStore> = {
   attempt: 'call',
   sweep: 'call',
 }
-export const TOKENS: Watched<TokenStore> = {
+const TOKENS: Watched<TokenStore> = {
   revoke: 'call',
   find: 'call',
   position: 'call',
@@ -113,7 +122,7 @@ export const TOKENS: Watched<TokenStore> = {
   watch: 'plain',
   sweep: 'call',
 }
-export const LOCKS: Watched<LockStore> = {
+const LOCKS: Watched<LockStore> = {
   acquire: 'call',
   extend: 'call',
   release: 'call',
@@ -123,7 +132,7 @@ export const LOCKS: Watched<LockStore> = {
   pollMs: 'plain',
   sweep: 'call',
 }
-export const CACHE: Watched<CacheStore> = {
+const CACHE: Watched<CacheStore> = {
   maxValueBytes: 'plain',
   read: 'call',
   begin: 'call',
@@ -138,4 +147,36 @@ export const CACHE: Watched<CacheStore> = {
   watch: 'plain',
   sweep: 'call',
 }
-export const AUDIT: Watched<AuditStore> = { append: 'call', read: 'call', sweep: 'call' }
+const AUDIT: Watched<AuditStore> = { append: 'call', read: 'call', sweep: 'call' }
+
+/** All ports by guard. A guard has one port, or several with names. */
+export const PORTS: {
+  readonly [Guard in GuardName]:
+    | Watched<EnginePorts[Guard]>
+    | { readonly [Part in keyof EnginePorts[Guard]]: Watched<EnginePorts[Guard][Part]> }
+} = {
+  allowlists: {
+    ...{ lists: LISTS, members: MEMBERS, checks: CHECKS, bulk: BULK },
+    ...{ changes: CHANGES, index: INDEX, upkeep: UPKEEP },
+  },
+  keys: KEYS,
+  limits: { counters: COUNTERS, configs: CONFIGS, usage: USAGE },
+  ...{ idempotency: IDEMPOTENCY, codes: CODES, tokens: TOKENS, locks: LOCKS, cache: CACHE, audit: AUDIT },
+}
+
+export type Members = Readonly<Record<string, 'call' | 'plain'>>
+
+interface PortEntry {
+  readonly guard: GuardName
+  /** Which port, for guards with several. */
+  readonly part: string | undefined
+  readonly members: Members
+}
+
+/** The same as a list. */
+export const PORT_LIST = Object.entries(PORTS).flatMap(([name, table]): PortEntry[] => {
+  const guard = name as GuardName
+  const isOne = Object.values(table).every((how) => typeof how === 'string')
+  if (isOne) return [{ guard, part: undefined, members: table as Members }]
+  return Object.entries(table).map(([part, members]) => ({ guard, part, members: members as Members }))
+})

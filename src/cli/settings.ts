@@ -9,61 +9,47 @@ const DAY_MS = 24 * 3_600_000
 /** Converts the configuration into options of the library and of the server, which know nothing of its sources. */
 
 export function openOptions(config: Config, store: string): OpenOptions {
+  const { allowlists, audit, cache, embedded, idempotency, membership, metrics, stores, tokens } = config
   return {
     store,
-    embedded: {
-      durability: config.embedded.durability,
-      limitsDurability: config.embedded.limitsDurability,
-      minFreeBytes: config.embedded.minFreeBytes,
-      writeTimeoutMs: config.embedded.writeTimeoutMs,
-      maxLogBytes: config.embedded.maxLogBytes,
-      cacheMaxBytes: config.embedded.cacheMaxBytes,
-      ...(config.embedded.maxSizeBytes !== undefined && { maxSizeBytes: config.embedded.maxSizeBytes }),
-    },
+    embedded: defined(embedded),
     redis: redisOptions(config),
     dynamodb: dynamodbOptions(config),
-    membership: config.membership,
+    membership,
     limits: limitOptions(config),
-    idempotency: recordOptions(config),
+    idempotency: { ...idempotency, ...defined({ store: stores.idempotency }) },
     codes: codeOptions(config),
-    tokens: { ...config.tokens, ...(config.stores.tokens !== undefined && { store: config.stores.tokens }) },
-    locks: lockOptions(config),
-    cache: cacheOptions(config),
-    audit: { ...config.audit, ...(config.stores.audit !== undefined && { store: config.stores.audit }) },
-    onUnavailable: config.allowlists.onUnavailable,
-    metrics: { enabled: config.metrics.enabled, maxSeries: config.metrics.maxSeries },
+    tokens: { ...tokens, ...defined({ store: stores.tokens }) },
+    locks: { ...config.locks, redlock: config.locks.redlock.read(), ...defined({ store: stores.locks }) },
+    cache: { ...cache, ...defined({ store: stores.cache }) },
+    audit: { ...audit, ...defined({ store: stores.audit }) },
+    onUnavailable: allowlists.onUnavailable,
+    metrics: { enabled: metrics.enabled, maxSeries: metrics.maxSeries },
     tracing: config.tracing,
-    sweepIntervalMs: config.allowlists.sweepIntervalMs,
-    import: {
-      leaseMs: config.import.leaseMs,
-      ...(config.import.spoolDir !== undefined && { spoolDir: config.import.spoolDir }),
-    },
+    sweepIntervalMs: allowlists.sweepIntervalMs,
+    import: defined(config.import),
   }
+}
+
+/** The fields that are set. */
+function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
+}
+
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }
 
 function limitOptions({ limits, stores }: Config): NonNullable<OpenOptions['limits']> {
-  const {
-    leaseSecret,
-    onUnavailable,
-    localLeaseTokens,
-    localLeaseMs,
-    usageRetentionDays,
-    inline: _,
-    ...options
-  } = limits
-  const secret = leaseSecret.read()
+  const { leaseSecret, onUnavailable, localLeaseTokens, localLeaseMs, usageRetentionDays, ...rest } = limits
+  const { inline: _, ...options } = rest
   return {
     ...options,
     defaults: { onUnavailable },
-    ...(secret !== undefined && { leaseSecret: secret }),
     usageRetentionMs: usageRetentionDays * DAY_MS,
     ...(localLeaseTokens > 0 && { localLease: { tokens: localLeaseTokens, ms: localLeaseMs } }),
-    ...(stores.limits !== undefined && { store: stores.limits }),
+    ...defined({ leaseSecret: leaseSecret.read(), store: stores.limits }),
   }
-}
-
-function recordOptions({ idempotency, stores }: Config): NonNullable<OpenOptions['idempotency']> {
-  return { ...idempotency, ...(stores.idempotency !== undefined && { store: stores.idempotency }) }
 }
 
 /** Secrets are read each time they are needed, because their files may change. */
@@ -76,21 +62,8 @@ function codeOptions({ codes, stores }: Config): NonNullable<OpenOptions['codes'
     previousPepper: () => previousPepper.read(),
     // A command that does not use codes must not fail without a pepper.
     required: false,
-    ...(stores.codes !== undefined && { store: stores.codes }),
+    ...defined({ store: stores.codes }),
   }
-}
-
-function lockOptions({ locks, stores }: Config): NonNullable<OpenOptions['locks']> {
-  const { redlock, ...options } = locks
-  return {
-    ...options,
-    redlock: redlock.read(),
-    ...(stores.locks !== undefined && { store: stores.locks }),
-  }
-}
-
-function cacheOptions({ cache, stores }: Config): NonNullable<OpenOptions['cache']> {
-  return { ...cache, ...(stores.cache !== undefined && { store: stores.cache }) }
 }
 
 /** Whether one-time codes are in use: required, with their own store, or with an API key that may call them. */
@@ -128,19 +101,14 @@ function redisOptions(config: Config): NonNullable<OpenOptions['redis']> {
 }
 
 function redisTls({ redis: { tlsCaFile, tlsServerName } }: Config) {
-  return {
-    ...(tlsCaFile !== undefined && { ca: readCertificate(tlsCaFile) }),
-    ...(tlsServerName !== undefined && { servername: tlsServerName }),
-  }
+  const ca = tlsCaFile === undefined ? undefined : readCertificate(tlsCaFile)
+  return defined({ ca, servername: tlsServerName })
 }
 
 function dynamodbOptions({ dynamodb }: Config): NonNullable<OpenOptions['dynamodb']> {
-  const { topicArn, daxEndpoint, hotTier: _, hotLists: __, ...others } = dynamodb
-  const { tenShardsAbove, fiftyShardsAbove, giantAbove, ...rest } = others
+  const { hotTier: _, hotLists: __, tenShardsAbove, fiftyShardsAbove, giantAbove, ...rest } = dynamodb
   return {
-    ...rest,
-    ...(topicArn !== undefined && { topicArn }),
-    ...(daxEndpoint !== undefined && { daxEndpoint }),
+    ...defined(rest),
     sizes: [
       { upTo: tenShardsAbove, shardCount: 1, giant: false },
       { upTo: fiftyShardsAbove, shardCount: 10, giant: false },
@@ -159,28 +127,13 @@ function readCertificate(file: string): string {
 }
 
 export function serverOptions({ server, keys, access, metrics, limits }: Config): ServerOptions {
-  const logHashKey = server.logHashKey.read()
-  const tls = tlsSource(server)
+  const { workers: _, logLevel: __, logHashKey, tlsCert, tlsKey, tlsClientCa, ...options } = server
   return {
-    host: server.host,
-    port: server.port,
-    bodyLimitBytes: server.bodyLimitBytes,
-    bodyLimitValues: server.bodyLimitValues,
-    bodiesLimitBytes: server.bodiesLimitBytes,
-    transferTimeoutMs: server.transferTimeoutMs,
-    maxInFlightPerConnection: server.maxInFlightPerConnection,
-    checkFastPath: server.checkFastPath,
-    ...(server.maxConnections !== undefined && { maxConnections: server.maxConnections }),
-    shutdownTimeoutMs: server.shutdownTimeoutMs,
-    accessLogSampling: server.accessLogSampling,
-    logCustomerIds: server.logCustomerIds,
+    ...defined({ ...options, logHashKey: logHashKey.read(), tls: tlsSource(server) }),
     bootstrapKeys: () => keys.read(),
     keyMaxStaleMs: access.maxStaleMs,
     metrics: metrics.enabled,
     inlineLimits: limits.inline,
-    ...(logHashKey !== undefined && { logHashKey }),
-    ...(tls !== undefined && { tls }),
-    ...(server.spoolDir !== undefined && { spoolDir: server.spoolDir }),
   }
 }
 

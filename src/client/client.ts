@@ -14,7 +14,7 @@ export interface ClientOptions {
    */
   timeoutMs?: number | undefined
   /** Replaces the global `fetch`. */
-  fetch?: typeof globalThis.fetch | undefined
+  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
 }
 
 const TIMEOUT_MS = 30_000

@@ -1,9 +1,9 @@
 import { isCatracaError } from '../core/errors.js'
 import { identifier, plainName } from '../core/identifiers.js'
+import { parseStoreUrl, storeUrlOf } from '../engines/registry.js'
 import { parseScopes } from '../guards/access/index.js'
 import type { KeyRecord } from '../guards/access/port.js'
 import { parseSpaceOptions, type SpaceOptions } from '../guards/cache/options.js'
-import { parseStoreUrl } from './store-url.js'
 
 /** A kind of value: how it is written as text (flags, environment) and as JSON (file). */
 export interface Kind<T> {
@@ -92,7 +92,7 @@ export const storeUrl: Kind<string> = {
 export const redisUrl: Kind<string> = {
   type: 'store URL of Redis',
   fromText: (value) => {
-    if (parseStoreUrl(storeUrl.fromText(value)).engine !== 'redis') {
+    if (storeUrlOf('redis', storeUrl.fromText(value)) === undefined) {
       throw new WrongValue('must be a redis:// URL, or one of its other forms')
     }
     return value

@@ -1,5 +1,8 @@
 import { DEFAULT_MAX_SERIES } from '../core/figures.js'
 import { LOG_LEVELS } from '../core/log-levels.js'
+import { DEFAULT_DYNAMODB } from '../engines/dynamodb/defaults.js'
+import { DEFAULT_EMBEDDED } from '../engines/embedded/defaults.js'
+import { DEFAULT_REDIS } from '../engines/redis/defaults.js'
 import { DEFAULT_MEMBERSHIP } from '../guards/allowlist/membership/options.js'
 import { DEFAULT_AUDIT, MAX_RETENTION_DAYS } from '../guards/audit/types.js'
 import { DEFAULT_SPACE } from '../guards/cache/options.js'
@@ -66,30 +69,6 @@ const secret = <T>(kind: Kind<T>, byDefault: T, facts: Facts): Setting<Secret<T>
 })
 
 const MIB = 1024 * 1024
-/** Copies of the defaults of the engines, because the configuration knows no engine; a test keeps them equal. */
-export const DEFAULT_EMBEDDED = {
-  minFreeBytes: 64 * MIB,
-  writeTimeoutMs: 10_000,
-  maxLogBytes: 16 * MIB,
-  cacheMaxBytes: 1024 * MIB,
-} as const
-export const DEFAULT_REDIS = {
-  connectTimeoutMs: 5000,
-  commandTimeoutMs: 3000,
-  poolSize: 1,
-  maxLogBytes: 16 * MIB,
-  shardAbove: 5_000_000,
-} as const
-export const DEFAULT_DYNAMODB = {
-  probeIntervalMs: 1000,
-  readTimeoutMs: 5000,
-  writeTimeoutMs: 10_000,
-  revalidateAfterMs: 1000,
-  staleAfterMs: 3000,
-  tenShardsAbove: 20_000_000,
-  fiftyShardsAbove: 50_000_000,
-  giantAbove: 100_000_000,
-} as const
 const HOUR_MS = 3_600_000
 
 /** The shape of this table is the shape of the configuration file. */
@@ -238,12 +217,12 @@ export const SCHEMA = {
     }),
   },
   embedded: {
-    durability: setting(choice(['disk', 'process']), 'disk', {
+    durability: setting(choice(['disk', 'process']), DEFAULT_EMBEDDED.durability, {
       env: 'CATRACA_EMBEDDED_DURABILITY',
       description:
         'What an acknowledged write survives: a power loss (`disk`), or only the death of the process such as kill -9 (`process`).',
     }),
-    limitsDurability: setting(choice(['process', 'disk']), 'process', {
+    limitsDurability: setting(choice(['process', 'disk']), DEFAULT_EMBEDDED.limitsDurability, {
       env: 'CATRACA_EMBEDDED_LIMITS_DURABILITY',
       description:
         'The same for the counters of rate limits. With `process` they are lost when the system restarts.',
@@ -480,7 +459,7 @@ export const SCHEMA = {
     }),
   },
   redis: {
-    idempotencyNaming: setting(choice(['operation', 'bare']), 'operation', {
+    idempotencyNaming: setting(choice(['operation', 'bare']), DEFAULT_REDIS.idempotencyNaming, {
       env: 'CATRACA_REDIS_IDEMPOTENCY_NAMING',
       description:
         'The same as `idempotency.naming`, which may be given instead. Redis keys are `bridge:idempotency:OPERATION:KEY`; with `bare`, without the operation.',
@@ -564,11 +543,15 @@ export const SCHEMA = {
       description:
         'Time limit for a write, retries included. After it the write is reported with an unknown outcome.',
     }),
-    idempotencyReadFirst: setting(choice(['auto', 'always', 'never']), 'auto', {
-      env: 'CATRACA_DYNAMODB_IDEMPOTENCY_READ_FIRST',
-      description:
-        'Whether an idempotency record is read before it is claimed. A claim that finds a large record costs much more than a read. `auto`: when recent claims cost more than reads would have.',
-    }),
+    idempotencyReadFirst: setting(
+      choice(['auto', 'always', 'never']),
+      DEFAULT_DYNAMODB.idempotencyReadFirst,
+      {
+        env: 'CATRACA_DYNAMODB_IDEMPOTENCY_READ_FIRST',
+        description:
+          'Whether an idempotency record is read before it is claimed. A claim that finds a large record costs much more than a read. `auto`: when recent claims cost more than reads would have.',
+      },
+    ),
     revalidateAfterMs: setting(integer(10, HOUR_MS), DEFAULT_DYNAMODB.revalidateAfterMs, {
       env: 'CATRACA_DYNAMODB_REVALIDATE_AFTER_MS',
       description:

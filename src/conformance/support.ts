@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ListRef } from '../guards/allowlist/changes/port.js'
 import { compareKeys, MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../guards/allowlist/customer-key.js'
 import { NOTHING_YET } from '../guards/allowlist/import/checkpoint.js'
@@ -95,6 +96,18 @@ export function parallel<Port, T>(
   call: (engine: Port, i: number) => Promise<T>,
 ): Promise<T[]> {
   return Promise.all(Array.from({ length: times }, (_, i) => call(i % 2 === 0 ? pair.one : pair.two, i)))
+}
+
+/** A busy machine keeps processes waiting for seconds, so this only ends what would never end. */
+const PATIENCE_MS = 60_000
+
+/** Waits for an effect of another call; fails when it does not come. */
+export async function until(what: string, isThere: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + PATIENCE_MS
+  while (!(await isThere())) {
+    if (performance.now() > end) throw new Error(`${what}: not within ${PATIENCE_MS} ms`)
+    await pause(5)
+  }
 }
 
 export async function sweepAll(engine: AllowlistEngine, now = NOW): Promise<void> {

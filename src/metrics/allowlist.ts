@@ -47,6 +47,7 @@ const verifiedEntries: MetricFacts = {
 
 export const allowlistMetrics: MetricGroup = {
   title: 'Allowlists',
+  guard: 'allowlists',
   metrics: [
     checks,
     answers,

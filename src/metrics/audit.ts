@@ -15,6 +15,7 @@ const failures: MetricFacts = {
 
 export const auditMetrics: MetricGroup = {
   title: 'Audit trail',
+  guard: 'audit',
   metrics: [entries, failures],
   register(registry, { catraca: { audit } }) {
     registry.read(entries, () => byOutcome(audit.stats().entries, 'action'))

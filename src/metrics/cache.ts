@@ -31,6 +31,7 @@ const degraded: MetricFacts = {
 
 export const cacheMetrics: MetricGroup = {
   title: 'Cache',
+  guard: 'cache',
   metrics: [lookups, loads, entries, degraded],
   register(registry, source) {
     const read = <O extends string>(outcomes: readonly O[], of: (stats: SpaceStats) => Record<O, number>) =>

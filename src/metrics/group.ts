@@ -1,4 +1,4 @@
-import type { Catraca } from '../app/open-catraca.js'
+import type { Catraca, GuardName } from '../app/open-catraca.js'
 import type { HttpFigures } from './http-figures.js'
 import type { MetricsRegistry } from './registry.js'
 
@@ -38,6 +38,8 @@ export interface MetricsSource {
 export interface MetricGroup {
   readonly title: string
   readonly metrics: readonly MetricFacts[]
+  /** The guard that is measured. If the engine does not offer it, the group is left out. */
+  readonly guard?: GuardName
   /** Only for servers. */
   readonly serverOnly?: boolean
   register(registry: MetricsRegistry, source: MetricsSource): void

@@ -10,6 +10,7 @@ const outcomes: MetricFacts = {
 
 export const idempotencyMetrics: MetricGroup = {
   title: 'Idempotency',
+  guard: 'idempotency',
   metrics: [outcomes],
   register(registry, { catraca: { idempotency } }) {
     registry.read(outcomes, () => byOutcome({ ...idempotency.stats() }))

@@ -21,6 +21,7 @@ const lost: MetricFacts = {
 
 export const lockMetrics: MetricGroup = {
   title: 'Locks',
+  guard: 'locks',
   metrics: [acquires, wait, lost],
   register(registry, { catraca: { locks } }) {
     registry.read(acquires, () => {

@@ -38,6 +38,7 @@ const builds: MetricFacts = {
 
 export const membershipMetrics: MetricGroup = {
   title: 'Lists in memory',
+  guard: 'allowlists',
   metrics: [lists, bytes, overlay, stale, lag, builds, lastBuild],
   register(registry, { catraca }) {
     const figures = () => catraca.indexFigures()

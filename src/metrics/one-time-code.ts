@@ -10,6 +10,7 @@ const outcomes: MetricFacts = {
 
 export const codeMetrics: MetricGroup = {
   title: 'One-time codes',
+  guard: 'codes',
   metrics: [outcomes],
   register(registry, { catraca: { codes } }) {
     registry.read(outcomes, () => byName(codes.outcomes.entries(), 'channel'))

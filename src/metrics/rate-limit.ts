@@ -10,6 +10,7 @@ const decisions: MetricFacts = {
 
 export const limitMetrics: MetricGroup = {
   title: 'Rate limits',
+  guard: 'limits',
   metrics: [decisions],
   register(registry, { catraca: { limits } }) {
     registry.read(decisions, () => byName(limits.decisions.entries(), 'resource'))

@@ -1,9 +1,8 @@
 import type { StoreFigures } from '../app/engine-figures.js'
-import type { EngineFigures } from '../app/open-engine.js'
 import type { MetricFacts, MetricGroup } from './group.js'
 import type { Labels, MetricsRegistry, Reading } from './registry.js'
 
-type RedisNode = NonNullable<EngineFigures['redisServers']>[number]
+type RedisNode = NonNullable<StoreFigures['redisServers']>[number]
 
 const fact = (
   type: 'counter' | 'gauge',

@@ -22,6 +22,7 @@ const lag: MetricFacts = {
 
 export const tokenMetrics: MetricGroup = {
   title: 'Token denylist',
+  guard: 'tokens',
   metrics: [checks, entries, lag],
   register(registry, { catraca: { tokens } }) {
     registry.read(checks, () => {

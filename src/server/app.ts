@@ -1,15 +1,10 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyServerOptions, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Catraca } from '../app/open-catraca.js'
+import { requireGuards } from '../app/own-engine.js'
 import { every } from '../core/timers.js'
 import { RESOURCES } from '../wire/index.js'
 import { Gate } from './access/gate.js'
@@ -19,10 +14,10 @@ import { RawCheckConnections } from './check/raw-connection.js'
 import { AccessLog } from './http/access-log.js'
 import { Bodies, SMALL_BODY_BYTES } from './http/bodies.js'
 import { answerClientError } from './http/client-error.js'
+import { ConnectionTimeouts, lookEveryMs } from './http/connection-timeouts.js'
 import { Connections } from './http/connections.js'
 import type { App, ServerContext } from './http/context.js'
 import { addHooks, sendProblem } from './http/hooks.js'
-import { IdleSweep, lookEveryMs } from './http/idle-sweep.js'
 import { jsonParser } from './http/json-body.js'
 import { LogLevelSwitch } from './http/log-level.js'
 import { createLogger } from './http/logger.js'
@@ -65,14 +60,13 @@ export interface BuiltServer {
   app: App
   context: ServerContext
   connections: Connections
-  /** Closes idle connections. Called repeatedly, because connections become idle one by one as their requests end. */
-  closeIdle: () => void
   /** Every route that was registered. */
   routes: readonly RouteEntry[]
 }
 
 /** The server, complete but not listening. */
 export async function buildServer(catraca: Catraca, options: ServerOptions): Promise<BuiltServer> {
+  requireGuards(catraca, 'the server')
   await warmNextTick()
   // The host may have registered a tracing provider after the instance was opened.
   await catraca.tracing.look()
@@ -91,17 +85,19 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   await documentRoutes(app)
   for (const add of ROUTES) add(app, context)
   readInSlices(app.server)
-  const idleSweep = new IdleSweep(app.server, settings)
+  const timeouts = new ConnectionTimeouts(app.server, settings)
   const rawChecks = new RawCheckConnections(context, app.server)
   connections = new Connections(app.server, settings.maxConnections, tellRefusals(logger))
   const closeIdle = () => {
     rawChecks.closeIdle()
     app.server.closeIdleConnections()
     connections.closeIdle()
+    if (connections.count === 0 && !app.server.listening) clearInterval(closing)
   }
   let closing: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
     context.stopping = true
+    timeouts.close()
     closeIdle()
     // Connections become idle one by one as their requests end.
     closing = every(closeIdle, IDLE_CHECK_MS)
@@ -109,8 +105,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   const { tls, tlsRefreshMs } = settings
   const unfollow = tls && followTls(app.server as HttpsServer, tls, tlsRefreshMs, logger)
   app.addHook('onClose', async () => {
-    clearInterval(closing)
-    idleSweep.stop()
+    timeouts.stop()
     context.registry.stop()
     context.logLevel.close()
     context.metrics?.stop()
@@ -119,7 +114,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   await app.ready()
   await context.registry.refresh()
   context.registry.start()
-  return { app, context, connections, closeIdle, routes }
+  return { app, context, connections, routes }
 }
 
 /** A new guard adds its routes here. */
@@ -147,7 +142,7 @@ const ROUTES = [
   consoleRoutes,
 ]
 
-export const IDLE_CHECK_MS = 25
+const IDLE_CHECK_MS = 25
 const TELL_REFUSALS_EVERY_MS = 10_000
 
 /** Logs a line now and then: a refused client mostly reconnects at once. */
@@ -191,8 +186,7 @@ function createContext(
   const logLevel = new LogLevelSwitch(logger)
   const metrics = settings.metrics ? new ServerMetrics(catraca, settings, connections) : undefined
   const imports = new ImportJobs()
-  const { transferTimeoutMs, bodiesLimitBytes, bodyLimitBytes } = settings
-  const bodies = new Bodies(transferTimeoutMs, Math.max(bodiesLimitBytes, bodyLimitBytes))
+  const bodies = new Bodies(Math.max(settings.bodiesLimitBytes, settings.bodyLimitBytes))
   return { catraca, settings, registry, gate, accessLog, logLevel, metrics, imports, bodies, stopping: false }
 }
 
@@ -238,24 +232,20 @@ function createHttpsServer(
 type Handler = Parameters<typeof withFastChecks>[1]
 
 function createHttpServer(context: ServerContext, handler: Handler): Server {
-  const { settings, bodies } = context
+  const { settings } = context
   const { headerLimitBytes, keepAliveTimeoutMs, transferTimeoutMs, tls } = settings
   const parsing = {
     maxHeaderSize: headerLimitBytes,
     // hooks.ts refuses a missing `Host` with a problem document.
     requireHostHeader: false,
     headersTimeout: transferTimeoutMs,
-    // `bodies.ts` limits the time of bodies, because imports have no limit.
+    // `connection-timeouts.ts` limits the time of bodies, because imports have no limit.
     requestTimeout: 0,
     connectionsCheckingInterval: lookEveryMs(settings),
     keepAliveTimeout: keepAliveTimeoutMs,
   }
   const answer = settings.checkFastPath === 'off' ? handler : withFastChecks(context, handler)
-  const pipelines = new Pipelines(settings.maxInFlightPerConnection, answer)
-  const listener = (request: IncomingMessage, response: ServerResponse) => {
-    bodies.expect(request)
-    pipelines.take(request, response)
-  }
+  const listener = new Pipelines(settings.maxInFlightPerConnection, answer).take
   const server =
     tls === undefined ? createServer(parsing, listener) : createHttpsServer(tls(), parsing, listener)
   // A client that has half-closed its connection after a request still gets the response.
@@ -271,9 +261,8 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
   })
   server.timeout = transferTimeoutMs
   server.on('timeout', (socket: Socket) => {
-    // The socket was inactive for this time. Requests in flight may take longer, and Node itself handles late
-    // headers.
-    if (socket.writableLength > 0 || Pipelines.isIdle(socket)) socket.destroy()
+    // The client does not read its answer. The other times are kept by `connection-timeouts.ts`.
+    if (socket.writableLength > 0) socket.destroy()
   })
   return server
 }

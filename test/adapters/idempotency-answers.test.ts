@@ -10,9 +10,10 @@ import { idempotency as expressGuard, idempotencyContext } from '../../src/adapt
 import { idempotency as fastifyGuard } from '../../src/adapters/fastify.js'
 import { withIdempotency } from '../../src/adapters/fetch.js'
 import type { IdempotencyOptions } from '../../src/adapters/idempotency.js'
-import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca } from '../../src/app/open-catraca.js'
 import { CatracaError } from '../../src/core/errors.js'
 import { deferred, down, open } from '../guards/idempotency/support.js'
+import { openPatiently } from '../support/patient.js'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 // biome-ignore lint/suspicious/noExplicitAny: the requests of three frameworks.
@@ -22,7 +23,7 @@ const AT = { operation: 'PAY', key: 'k' }
 const HEADERS = { 'idempotency-key': 'k' }
 
 async function opened(t: TestContext): Promise<Catraca> {
-  const catraca = await openCatraca({ store: 'memory:' })
+  const catraca = await openPatiently({ store: 'memory:' })
   t.after(() => catraca.close())
   return catraca
 }

@@ -10,8 +10,9 @@ import { idempotency as expressGuard } from '../../src/adapters/express.js'
 import { idempotency as fastifyGuard, rateLimit as fastifyLimit } from '../../src/adapters/fastify.js'
 import { withIdempotency, withRateLimit } from '../../src/adapters/fetch.js'
 import type { IdempotencyOptions } from '../../src/adapters/idempotency.js'
-import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca } from '../../src/app/open-catraca.js'
 import { isCatracaError } from '../../src/core/errors.js'
+import { openPatiently } from '../support/patient.js'
 
 /** What a handler answers, in whatever framework: status, headers and a body of some kind. */
 interface Plan {
@@ -121,7 +122,7 @@ const FRAMEWORKS: Record<string, Start> = {
 }
 
 async function serve(t: TestContext, start: Start, handle: Handle, options: Options = {}): Promise<Service> {
-  const catraca = await openCatraca({ store: 'memory:' })
+  const catraca = await openPatiently({ store: 'memory:' })
   t.after(() => catraca.close())
   let runs = 0
   const counted: Handle = (body) => {
@@ -352,7 +353,7 @@ for (const [name, start] of Object.entries(FRAMEWORKS)) {
 
 describe('idempotency for fastify, beyond the others', () => {
   it('keeps what a Response says, and that a hijacked reply was given', async (t) => {
-    const catraca = await openCatraca({ store: 'memory:' })
+    const catraca = await openPatiently({ store: 'memory:' })
     t.after(() => catraca.close())
     const app = Fastify()
     await app.register(fastifyGuard({ idempotency: catraca.idempotency, operation: 'PAY' }) as never)
@@ -388,7 +389,7 @@ describe('idempotency for fastify, beyond the others', () => {
 
 describe('idempotency behind rate limits', () => {
   it('records nothing of what the limits refuse', async (t) => {
-    const catraca = await openCatraca({ store: 'memory:' })
+    const catraca = await openPatiently({ store: 'memory:' })
     t.after(() => catraca.close())
     const { limits, idempotency } = catraca
     await limits.setConfig(
@@ -417,7 +418,7 @@ describe('idempotency behind rate limits', () => {
   })
 
   it('refuses bodies that nobody has parsed, instead of taking all for the same', async (t) => {
-    const catraca = await openCatraca({ store: 'memory:' })
+    const catraca = await openPatiently({ store: 'memory:' })
     t.after(() => catraca.close())
     const guard = expressGuard({ idempotency: catraca.idempotency, operation: 'PAY' })
     const server = createServer((request, response) => guard(request, response, () => response.end('ran')))

@@ -8,8 +8,8 @@ import { rateLimit as expressLimit } from '../../src/adapters/express.js'
 import { rateLimit as fastifyLimit } from '../../src/adapters/fastify.js'
 import { withRateLimit } from '../../src/adapters/fetch.js'
 import type { RateLimitOptions } from '../../src/adapters/rate-limit.js'
-import { openCatraca } from '../../src/app/open-catraca.js'
 import { ManualClock } from '../../src/core/clock.js'
+import { openPatiently } from '../support/patient.js'
 
 type Headers = Record<string, string | string[] | undefined>
 interface Told {
@@ -22,7 +22,7 @@ type Ask = (path: string, headers?: Record<string, string>) => Promise<Told>
 const userOf = ({ headers }: { headers: Headers }) => headers['x-user'] as string | undefined
 
 async function openLimits(t: TestContext) {
-  const catraca = await openCatraca({ store: 'memory:', clock: new ManualClock(Date.UTC(2030, 0, 1)) })
+  const catraca = await openPatiently({ store: 'memory:', clock: new ManualClock(Date.UTC(2030, 0, 1)) })
   t.after(() => catraca.close())
   const limits = { rpm: { capacity: 2, refillPeriodSeconds: 60 } }
   await catraca.limits.setConfig({ level: 'system', resource: 'api' }, { limits })

@@ -7,8 +7,8 @@ import Fastify from 'fastify'
 import { rateLimit as expressLimit } from '../../src/adapters/express.js'
 import { rateLimit as fastifyLimit } from '../../src/adapters/fastify.js'
 import { withRateLimit } from '../../src/adapters/fetch.js'
-import { openCatraca } from '../../src/app/open-catraca.js'
 import type { Admitted, RateLimits } from '../../src/index.js'
+import { openPatiently } from '../support/patient.js'
 import { until } from '../support/redis/process.js'
 
 /** Requests that are at work until they are told to end; at most one may be. */
@@ -35,7 +35,7 @@ class Work {
 }
 
 async function openWork(t: TestContext): Promise<Work> {
-  const catraca = await openCatraca({ store: 'memory:' })
+  const catraca = await openPatiently({ store: 'memory:' })
   t.after(() => catraca.close())
   const limits = {
     atOnce: { capacity: 1, refillPeriodSeconds: 3600, algorithm: 'concurrency' as const },

@@ -8,8 +8,8 @@ import { revokedTokens as expressTokens } from '../../src/adapters/express.js'
 import { revokedTokens as fastifyTokens } from '../../src/adapters/fastify.js'
 import { withRevokedTokens } from '../../src/adapters/fetch.js'
 import type { TokenClaims } from '../../src/adapters/token-denylist.js'
-import { openCatraca } from '../../src/app/open-catraca.js'
 import { encodeIdentifier } from '../../src/core/encode-identifier.js'
+import { openPatiently } from '../support/patient.js'
 
 type Ask = (claims?: TokenClaims) => Promise<Response>
 
@@ -21,7 +21,7 @@ const claimsIn = (header: string | string[] | null | undefined): TokenClaims | u
   typeof header === 'string' ? (JSON.parse(header) as TokenClaims) : undefined
 
 async function openTokens(t: TestContext) {
-  const catraca = await openCatraca({ store: 'memory:' })
+  const catraca = await openPatiently({ store: 'memory:' })
   t.after(() => catraca.close())
   await catraca.tokens.revoke({ jti: 'revoked', expiresAt: inAnHour })
   for (const jti of [encodeIdentifier('auth0|1'), 'a~7c'])
@@ -103,7 +103,7 @@ describe('adapters of the token denylist', () => {
   }
 
   it('answer 503 when nobody can tell', async () => {
-    const catraca = await openCatraca({ store: 'memory:' })
+    const catraca = await openPatiently({ store: 'memory:' })
     await catraca.close()
     const { tokens } = catraca
     const handler = withRevokedTokens(() => new Response('passed'), { tokens, claims: () => ({ jti: 'a' }) })

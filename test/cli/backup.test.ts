@@ -12,9 +12,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
-import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca } from '../../src/app/open-catraca.js'
 import { sealManifest } from '../../src/engines/embedded/backup/manifest.js'
 import { until } from '../server/support.js'
+import { openPatiently } from '../support/patient.js'
 import { STALLED, stalledReads } from '../support/stalled.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { command, customers, serve, start } from './run.js'
@@ -49,7 +50,7 @@ async function fill(store: Catraca): Promise<void> {
 }
 
 before(async () => {
-  const store = await openCatraca({ store: `embedded:${data}`, sweepIntervalMs: 0 })
+  const store = await openPatiently({ store: `embedded:${data}`, sweepIntervalMs: 0 })
   await fill(store)
   await store.close()
 })
@@ -116,7 +117,7 @@ describe('catraca backup and restore', () => {
     const done = await command(['restore', target, ...embedded(restored)])
     assert.equal(done.code, 0, done.stderr)
     assert.ok(existsSync(join(restored, 'data.mdb')), 'the sign for version 0.1.0')
-    const store = await openCatraca({ store: `embedded:${restored}` })
+    const store = await openPatiently({ store: `embedded:${restored}` })
     assert.ok(await isMember(store, 'live', known))
     assert.ok(
       await isMember(

@@ -53,7 +53,7 @@ describe('catraca cache, on a store and on a server', () => {
     const wrong: [string, RegExp][] = [
       ['x', /CATRACA_CACHE_SPACES must be a JSON array/],
       ['[{"name":"a"}]', /\[0\] is wrong: ttlMs must be given/],
-      ['[{"name":"a","ttlMs":5,"speed":1}]', /\[0\] is wrong: speed is not an option/],
+      ['[{"name":"a","ttlMs":5,"speed":1}]', /\[0\] is wrong: speed is unknown/],
       ['[{"name":"a","ttlMs":5},{"name":"a","ttlMs":5}]', /names a space twice/],
     ]
     for (const [text, message] of wrong) {

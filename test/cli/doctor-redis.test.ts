@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { openCatraca } from '../../src/app/open-catraca.js'
-import { parseStoreUrl } from '../../src/config/store-url.js'
-import type { RedisUrl } from '../../src/config/store-url-redis.js'
 import type { Finding } from '../../src/core/diagnosis.js'
 import { diagnoseRedis } from '../../src/engines/redis/diagnose/index.js'
+import type { RedisUrl } from '../../src/engines/redis/url.js'
+import { parseStoreUrl } from '../../src/engines/registry.js'
 import { foundBy, levelsOf } from '../support/findings.js'
+import { openPatiently } from '../support/patient.js'
 import { type RedisServers, startCluster, startSentinel, startSingle, until } from '../support/redis/index.js'
 import { command } from './run.js'
 
@@ -121,7 +121,7 @@ describe('catraca doctor on a Redis server', () => {
   })
 
   it('shows scripts in the slow log by name, without what they were given', async () => {
-    const store = await openCatraca({ store: servers.storeUrl, sweepIntervalMs: 0 })
+    const store = await openPatiently({ store: servers.storeUrl, sweepIntervalMs: 0 })
     await say('CONFIG', 'SET', 'slowlog-log-slower-than', '0')
     await store.locks.acquire('job-of-somebody', { ttlMs: 1000 })
     await say('CONFIG', 'SET', 'slowlog-log-slower-than', '10000000')
@@ -199,8 +199,9 @@ describe('catraca doctor on Sentinel', () => {
       await servers.sentinels[2]!.kill()
       assert.equal(levelsOf(await look(servers.url))['redis.topology'], 'warning')
       await servers.sentinels[1]!.kill()
+      await servers.sentinels[0]!.say('SENTINEL', 'SET', 'mymaster', 'down-after-milliseconds', '500')
       const isLost = async () => levelsOf(await look(servers.url))['redis.topology'] === 'problem'
-      await until('the last Sentinel has no quorum', isLost, 10_000)
+      await until('the last Sentinel has no quorum', isLost)
     } finally {
       await servers.stop()
     }
@@ -211,6 +212,7 @@ describe('catraca doctor on a cluster', () => {
   it('tells of slots that nobody serves', async () => {
     const servers = await startCluster()
     try {
+      await servers.calm()
       const fine = await look(servers.url)
       assert.equal(levelsOf(fine)['redis.topology'], 'ok')
       assert.equal(foundBy(fine, 'redis.version').split('\n').length, 1)
@@ -218,7 +220,7 @@ describe('catraca doctor on a cluster', () => {
       assert.match(foundBy(await look(servers.url), 'redis.topology'), /16383 of 16384/)
       await servers.servers[0]!.say('CLUSTER', 'ADDSLOTS', '0')
       const isMended = async () => levelsOf(await look(servers.url))['redis.topology'] === 'ok'
-      await until('all slots are served', isMended, 10_000)
+      await until('all slots are served', isMended)
     } finally {
       await servers.stop()
     }

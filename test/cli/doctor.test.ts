@@ -6,10 +6,10 @@ import { createServer } from 'node:net'
 import { before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { open } from 'lmdb'
-import { openCatraca } from '../../src/app/open-catraca.js'
 import type { Finding } from '../../src/core/diagnosis.js'
 import { diagnoseEmbedded } from '../../src/engines/embedded/diagnose/index.js'
 import { foundBy, levelsOf } from '../support/findings.js'
+import { openPatiently } from '../support/patient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { command, type Served, serve } from './run.js'
 
@@ -112,7 +112,7 @@ describe('catraca doctor on an embedded store', () => {
 
   it('finds a secret that others may read, a file cut short, writes that do not wait', async () => {
     const directory = temporaryDirectory()
-    const store = await openCatraca({ store: `embedded:${directory}` })
+    const store = await openPatiently({ store: `embedded:${directory}` })
     await store.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
     await store.allowlists.add('vip', 'alice')
     await store.codes.issue({ channel: 'phone', address: '+5511987654321', purpose: 'login' })
@@ -137,7 +137,7 @@ describe('catraca doctor on an embedded store', () => {
 
   it('finds what was left behind: imports, builds, rows of no list, pages of an index', async () => {
     const directory = temporaryDirectory()
-    const store = await openCatraca({ store: `embedded:${directory}`, sweepIntervalMs: 0 })
+    const store = await openPatiently({ store: `embedded:${directory}`, sweepIntervalMs: 0 })
     const { list } = { list: await store.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' }) }
     await store.allowlists.add(list.id, 'alice')
     await store.close()
@@ -168,7 +168,7 @@ describe('catraca doctor on an embedded store', () => {
 
   it('finds a directory that may not be written to', async () => {
     const directory = temporaryDirectory()
-    const store = await openCatraca({ store: `embedded:${directory}` })
+    const store = await openPatiently({ store: `embedded:${directory}` })
     await store.close()
     // Rights mean nothing to root, so the command runs as somebody else.
     const isRoot = process.getuid?.() === 0

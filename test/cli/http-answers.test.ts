@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
-import { HttpAllowlists } from '../../src/cli/remote/client.js'
-import { HttpKeys } from '../../src/cli/remote/keys.js'
-import { HttpTransport } from '../../src/cli/remote/transport.js'
+import type { Catraca } from '../../src/app/open-catraca.js'
+import type { Target } from '../../src/cli/commands/support/target.js'
+import { httpTarget } from '../../src/cli/remote/target.js'
 import { CatracaError } from '../../src/core/errors.js'
-import type { AllowlistsApi } from '../../src/guards/allowlist/api.js'
 import { createLogger } from '../../src/server/http/logger.js'
 import { type RunningServer, startServer } from '../../src/server/index.js'
+import { openPatiently } from '../support/patient.js'
 
-type Call = [string, (api: AllowlistsApi) => Promise<unknown>]
+type Call = [string, (api: Target['allowlists']) => Promise<unknown>]
 
 async function* body(text: string | Uint8Array) {
   yield Buffer.from(text)
@@ -143,12 +142,12 @@ describe('the client of a server answers as the library does', () => {
   let library: Catraca
   let remote: Catraca
   let server: RunningServer
-  let http: HttpTransport
+  let over: Target
   before(async () => {
-    library = await openCatraca({ store: 'memory:' })
-    remote = await openCatraca({ store: 'memory:' })
+    library = await openPatiently({ store: 'memory:' })
+    remote = await openPatiently({ store: 'memory:' })
     server = await startServer(remote, { port: 0, logger: createLogger('silent') })
-    http = new HttpTransport(server.url, () => undefined)
+    over = httpTarget(server.url, () => undefined)
   })
   after(async () => {
     await server.stop()
@@ -157,21 +156,21 @@ describe('the client of a server answers as the library does', () => {
 
   for (const [name, call] of CALLS) {
     it(name, async () => {
-      const client = new HttpAllowlists(http)
-      assert.deepEqual(await outcome(() => call(client)), await outcome(() => call(library.allowlists)))
+      const answered = await outcome(() => call(over.allowlists))
+      assert.deepEqual(answered, await outcome(() => call(library.allowlists)))
     })
   }
 
   it('about keys', async () => {
-    const keys = new HttpKeys(http)
+    const { keys } = over
     const bad = { name: 'k', scopes: ['everything'] }
     assert.deepEqual(await outcome(() => keys.create(bad)), await outcome(() => library.keys.create(bad)))
     assert.deepEqual(await outcome(() => keys.revoke('k')), await outcome(() => library.keys.revoke('k')))
     assert.deepEqual(await outcome(() => keys.revoke('..')), await outcome(() => library.keys.revoke('..')))
     const { key, ...shown } = await keys.create({ name: 'k', scopes: ['read', 'admin'] })
     assert.match(key, /^ctr_/)
-    const keyed = new HttpKeys(new HttpTransport(server.url, () => key))
-    assert.deepEqual(await keyed.list(), [shown])
+    const keyed = httpTarget(server.url, () => key)
+    assert.deepEqual(await keyed.keys.list(), [shown])
     await assert.rejects(keys.list(), { code: 'UNAUTHENTICATED' })
   })
 })

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
-import { HttpAllowlists } from '../../src/cli/remote/client.js'
-import { HttpTransport } from '../../src/cli/remote/transport.js'
+import { httpTarget } from '../../src/cli/remote/target.js'
 import type { ImportProgress } from '../../src/guards/allowlist/types.js'
 
 const servers: Server[] = []
@@ -22,7 +21,7 @@ async function stranger(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-const client = (url: string, key?: string) => new HttpAllowlists(new HttpTransport(url, () => key))
+const client = (url: string, key?: string) => httpTarget(url, () => key).allowlists
 async function* chunks(count: number, size = 64 * 1024) {
   for (let i = 0; i < count; i++) yield new Uint8Array(size).fill(0x0a)
 }

@@ -4,8 +4,8 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer, type Server, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { runHeld } from '../../src/cli/commands/support/child-command.js'
-import { HttpLocks } from '../../src/cli/remote/locks.js'
-import { HttpTransport } from '../../src/cli/remote/transport.js'
+import { callsTo } from '../../src/cli/remote/calls.js'
+import { RemoteLocks } from '../../src/cli/remote/locks.js'
 import { isCatracaError } from '../../src/core/errors.js'
 import { until } from '../server/support.js'
 
@@ -13,14 +13,17 @@ const TOKEN = 'x'.repeat(24)
 
 describe('the locks of a server that has stopped answering', () => {
   let server: Server
-  let locks: HttpLocks
+  let locks: RemoteLocks
   const sockets = new Set<Socket>()
   before(async () => {
     server = createServer((socket) => sockets.add(socket.on('error', () => {})))
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as { port: number }
-    locks = new HttpLocks(new HttpTransport(`http://127.0.0.1:${port}`, () => undefined), 50)
+    locks = new RemoteLocks(
+      callsTo(`http://127.0.0.1:${port}`, () => undefined),
+      50,
+    )
   })
   after(() => {
     for (const socket of sockets) socket.destroy()
@@ -56,7 +59,7 @@ describe('a lock that came late', () => {
     await once(server, 'listening')
     t.after(() => server.close())
     const { port } = server.address() as { port: number }
-    const late = new HttpLocks(new HttpTransport(`http://127.0.0.1:${port}`, () => undefined))
+    const late = new RemoteLocks(callsTo(`http://127.0.0.1:${port}`, () => undefined))
     const failed = late.acquire('a', { ttlMs: 100 })
     await assert.rejects(failed, (error) => isCatracaError(error, 'ENGINE_UNAVAILABLE'))
     await until('it is given back', () => asked.includes('release'))

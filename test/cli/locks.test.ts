@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { openCatraca } from '../../src/app/open-catraca.js'
 import { serve, until } from '../server/support.js'
+import { openPatiently } from '../support/patient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { command, catraca as run, start } from './run.js'
 
@@ -82,7 +82,7 @@ describe('catraca lock run', () => {
     const timing = ['--ttl-ms', '3000', '--kill-after-ms', '1500']
     const running = start(['lock', 'run', '--store', store, ...timing, 'lost', '--', 'sh', '-c', script])
     await running.said(/ready/, 'stdout')
-    const catraca = await openCatraca({ store, sweepIntervalMs: 0 })
+    const catraca = await openPatiently({ store, sweepIntervalMs: 0 })
     await catraca.locks.forceRelease('lost')
     const { code, stderr } = await running.ended
     assert.equal(code, 1)

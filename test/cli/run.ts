@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Answer, Order } from '../support/command-host.js'
+import { PATIENCE_MS } from '../support/patient.js'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 const HOST = fileURLToPath(new URL('../support/command-host.js', import.meta.url))
@@ -34,8 +35,13 @@ export interface Running {
   said(pattern: RegExp, where?: 'stdout' | 'stderr'): Promise<RegExpExecArray>
 }
 
-/** Far longer than anything takes, also on a busy machine: it only ends a test that would never end. */
-const LONGEST_SILENCE_MS = 60_000
+/** Settings of commands and servers, where a test says nothing else: a busy machine is no engine that does not answer. */
+const PATIENT = Object.fromEntries(
+  [
+    ...['LIMITS', 'IDEMPOTENCY', 'TOKENS', 'CODES', 'LOCKS', 'CACHE', 'EMBEDDED_WRITE'],
+    ...['REDIS_CONNECT', 'REDIS_COMMAND', 'DYNAMODB_READ', 'DYNAMODB_WRITE'],
+  ].map((name) => [`CATRACA_${name}_TIMEOUT_MS`, String(PATIENCE_MS)]),
+)
 
 /** What a failed test left behind must neither outlive the tests nor keep them from ending. */
 const running = new Set<ChildProcess>()
@@ -50,7 +56,7 @@ export function start(args: string[], { env = {}, cwd, input, descriptors }: Run
   const child = spawn(file!, rest, {
     cwd,
     // Nothing of the surroundings: a variable of whoever runs the tests must not decide them.
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', ...PATIENT, ...env },
   })
   running.add(child)
   child.on('close', () => running.delete(child))
@@ -73,7 +79,7 @@ export function start(args: string[], { env = {}, cwd, input, descriptors }: Run
       look()
       const fail = (how: string) => reject(new Error(`${how} without saying ${pattern}:\n${output[where]}`))
       ended.then(() => fail('ended'))
-      setTimeout(() => fail('waited'), LONGEST_SILENCE_MS).unref()
+      setTimeout(() => fail('waited'), PATIENCE_MS).unref()
     })
   return { child, ended, said }
 }
@@ -96,7 +102,7 @@ let questions = 0
 export function command(args: string[], { env = {}, cwd }: Omit<RunOptions, 'input'> = {}): Promise<Ended> {
   host ??= startHost()
   const id = questions++
-  host.send({ id, args, cwd, env } satisfies Order)
+  host.send({ id, args, cwd, env: { ...PATIENT, ...env } } satisfies Order)
   return new Promise((resolve) => {
     asked.set(id, ({ code, stdout, stderr }) => resolve({ code, signal: null, stdout, stderr }))
   })

@@ -3,7 +3,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { serve } from '../server/support.js'
+import { knownKey, serve } from '../server/support.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const folder = new URL('../../../examples/clients/', import.meta.url)
@@ -36,10 +36,7 @@ describe('examples of clients in other languages', () => {
       skip: !isThere && `${tool} is not on this machine`,
     }, async (t) => {
       const server = await serve(t, {}, { cache: { spaces: [{ name: 'rates', ttlMs: 60_000 }] } })
-      const { key } = await server.catraca.keys.create({
-        name: 'all',
-        scopes: ['admin', 'limits', 'idempotency', 'cache'],
-      })
+      const { key } = await knownKey(server, 'all', ['admin', 'limits', 'idempotency', 'cache'])
       const env = { ...process.env, GOCACHE: cache, GOFLAGS: '-mod=mod', GO111MODULE: 'off' }
       const options = { cwd: fileURLToPath(folder), env, timeout: 120_000 }
       const { stdout, stderr } = await promisify(execFile)(tool, [...args, server.url, key], options)

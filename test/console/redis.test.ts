@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
-import { openCatraca } from '../../src/app/open-catraca.js'
 import { openConsole } from '../support/console.js'
+import { openPatiently } from '../support/patient.js'
 import { type RedisServers, startSingle } from '../support/redis/index.js'
 
 describe('the console over Redis', () => {
@@ -19,7 +19,7 @@ describe('the console over Redis', () => {
     })
   /** Another process would see and change the same: what it does is not known to the server in advance. */
   const another = async (t: TestContext) => {
-    const catraca = await openCatraca({ store: redis.storeUrl, sweepIntervalMs: 0 })
+    const catraca = await openPatiently({ store: redis.storeUrl, sweepIntervalMs: 0 })
     t.after(() => catraca.close())
     return catraca
   }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, mock } from 'node:test'
-import { openCatraca } from '../../src/app/open-catraca.js'
 import { ERROR_CODES } from '../../src/core/errors.js'
 import { loadConsoleSource } from '../support/console-source.js'
 import { failure } from '../support/failure.js'
+import { openPatiently } from '../support/patient.js'
 
 interface ServerClock {
   hearServerTime(date: string | null, askedMs: number, receivedMs: number): void
@@ -93,7 +93,7 @@ describe('what the server says, in Portuguese', () => {
       words.problemWords('STORE_CORRUPT', 'audit:log is a set'),
       /^O armazenamento.*: audit:log is a set$/,
     )
-    const catraca = await openCatraca({ store: 'memory:' })
+    const catraca = await openPatiently({ store: 'memory:' })
     try {
       const refused: [Promise<unknown>, RegExp][] = [
         [catraca.audit.list({ target: 'vip' }), /^deve ser TIPO:ID/],

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca } from '../../src/app/open-catraca.js'
 import { ManualClock } from '../../src/core/clock.js'
 import { EmfReporter, HttpFigures, metricsOf, Series } from '../../src/metrics/index.js'
 import { serve } from '../server/support.js'
+import { openPatiently } from '../support/patient.js'
 
 const NOW = Date.UTC(2030, 0, 1)
 
 async function opened(t: { after(fn: () => unknown): void }): Promise<Catraca> {
-  const catraca = await openCatraca({ store: 'memory:' })
+  const catraca = await openPatiently({ store: 'memory:' })
   t.after(() => catraca.close())
   await catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
   await catraca.allowlists.add('vip', 'ann')

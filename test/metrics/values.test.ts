@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
 import { describe, it } from 'node:test'
-import { type OpenOptions, openCatraca } from '../../src/app/open-catraca.js'
+import type { OpenOptions } from '../../src/app/open-catraca.js'
 import { ManualClock } from '../../src/core/clock.js'
 import { metricsOf } from '../../src/metrics/index.js'
 import { serve, until } from '../server/support.js'
+import { openPatiently } from '../support/patient.js'
 import { parse, type Sample, sampleOf } from './support.js'
 
 const NOW = Date.UTC(2030, 0, 1)
 
 async function open(t: { after(fn: () => unknown): void }, options: OpenOptions = {}) {
-  const catraca = await openCatraca({ store: 'memory:', ...options })
+  const catraca = await openPatiently({ store: 'memory:', ...options })
   t.after(() => catraca.close())
   const registry = metricsOf(catraca)
   const samples = async (): Promise<Sample[]> => parse(await registry.metrics())

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { EngineCalls, outcomeOf } from '../../src/app/engine-calls.js'
-import { engineSource, openEngine, type StoreEngine } from '../../src/app/open-engine.js'
 import { Tracing } from '../../src/app/tracing.js'
-import { watchedEngine } from '../../src/app/watched-engine.js'
+import { watchedPorts } from '../../src/app/watched-engine.js'
 import { checkSuite } from '../../src/conformance/allowlist/checks.js'
 import { memberSuite } from '../../src/conformance/allowlist/members.js'
 import { accessSuites, limitSuites, register } from '../../src/conformance/index.js'
 import { CatracaError, invalid } from '../../src/core/errors.js'
+import type { EnginePorts } from '../../src/engines/engine.js'
+import { openEngine, storeSource } from '../../src/engines/registry.js'
 import { ViewChanged } from '../../src/guards/allowlist/port.js'
 import { type RedisServers, startSingle } from '../support/redis/index.js'
 
@@ -20,18 +21,18 @@ after(() => redis.stop())
 
 const watched = async (store: string) => {
   const calls = new EngineCalls()
-  const plain = await openEngine(engineSource(store, { redis: { staleAfterMs: 3000 } }))
-  return { plain, calls, engine: watchedEngine(plain, { calls, tracing: new Tracing(true) }) }
+  const plain = await openEngine(storeSource(store, { redis: { staleAfterMs: 3000 } }))
+  return { plain, calls, engine: watchedPorts(plain, { calls, tracing: new Tracing(true) }) }
 }
 
-async function openPair<Port>(port: (engine: StoreEngine) => Port) {
+async function openPair<Port>(port: (engine: EnginePorts) => Port) {
   await redis.flush()
   const engines = [await watched(redis.storeUrl), await watched(redis.storeUrl)] as const
   return {
     one: port(engines[0].engine),
     two: port(engines[1].engine),
     async close() {
-      for (const { engine } of engines) await engine.close()
+      for (const { plain } of engines) await plain.close()
     },
   }
 }

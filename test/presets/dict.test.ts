@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca } from '../../src/app/open-catraca.js'
 import {
   DICT_IDEMPOTENCY,
   DICT_REDIS,
@@ -9,6 +9,7 @@ import {
   type DictEntry,
   dictCache,
 } from '../../src/presets/dict/index.js'
+import { openPatiently } from '../support/patient.js'
 import { type RedisServers, startSingle } from '../support/redis/index.js'
 
 const ENTRY: DictEntry = {
@@ -44,7 +45,7 @@ describe('the DICT preset on redis', () => {
 
   before(async () => {
     servers = await startSingle()
-    catraca = await openCatraca({ store: servers.storeUrl, sweepIntervalMs: 0 })
+    catraca = await openPatiently({ store: servers.storeUrl, sweepIntervalMs: 0 })
     // One tier, so that every call shows what is stored.
     dict = dictCache(catraca.cache, { l1: false })
   })
@@ -163,7 +164,7 @@ describe('the DICT preset on redis', () => {
       { store: servers.storeUrl, redis: DICT_REDIS },
     ]
     for (const [i, options] of settings.entries()) {
-      const { idempotency, close } = await openCatraca({ ...options, sweepIntervalMs: 0 })
+      const { idempotency, close } = await openPatiently({ ...options, sweepIntervalMs: 0 })
       t.after(close)
       const claim = { operation: 'CreateClaim', key: `req-${i}`, payload: { a: 1 } }
       assert.equal((await idempotency.run(claim, () => 'claim')).outcome, 'executed')

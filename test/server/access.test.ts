@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
 import { pino } from 'pino'
-import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca } from '../../src/app/open-catraca.js'
 import { ManualClock } from '../../src/core/clock.js'
 import { isCatracaError } from '../../src/core/errors.js'
 import { hashKey } from '../../src/guards/access/index.js'
@@ -12,6 +12,7 @@ import { Gate } from '../../src/server/access/gate.js'
 import { isLoopbackHost } from '../../src/server/access/loopback.js'
 import { KeyRegistry, MAX_KEY_AGE_MS, OPERATOR_KEY_AGE_MS } from '../../src/server/access/registry.js'
 import { startServer } from '../../src/server/index.js'
+import { openPatiently } from '../support/patient.js'
 import { bearer, oneConnection, send, serve, serveAll, until } from './support.js'
 
 const CHECK = '/customers/ana/check?allowlists=vip'
@@ -106,7 +107,7 @@ describe('a server without keys', () => {
   })
 
   it('does not listen beyond this machine', async (t) => {
-    const catraca = await openCatraca({ store: 'memory:' })
+    const catraca = await openPatiently({ store: 'memory:' })
     t.after(() => catraca.close())
     for (const host of ['0.0.0.0', '::', '10.1.2.3', 'example.com']) {
       await assert.rejects(startServer(catraca, { host, port: 0 }), (error) => {
@@ -411,6 +412,22 @@ describe('KeyRegistry', () => {
     for (let i = 0; i < 100_000; i++) assert.ok(keys.find(unknown) === undefined)
     assert.ok(performance.now() - startedMs < 30_000)
     assert.equal(keys.find(hashKey('key-4321'))?.name, 'key-4321')
+  })
+
+  it('waits for the first read as long as the engine does, and for later ones not', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    let release = () => {}
+    const { keys } = registry(async () => {
+      await new Promise<void>((resolve) => (release = resolve))
+      return [record('a')]
+    })
+    const first = keys.refresh()
+    t.mock.timers.tick(60_000)
+    release()
+    await first
+    const second = assert.rejects(keys.refresh(), /no answer within 1500 ms/)
+    t.mock.timers.tick(1500)
+    await second
   })
 
   it('counts the age from the beginning of a read, which may be slow', async () => {

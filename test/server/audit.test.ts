@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { bearer, serve } from './support.js'
+import { bearer, knownKey, serve, until } from './support.js'
 
 const list = { id: 'vip', name: 'VIP', type: 'FIXA' }
 
 describe('the audit trail over HTTP', () => {
   it('names the key and the request of every change', async (t) => {
-    const { call, catraca } = await serve(t)
-    const { key: ops, id: opsId } = await catraca.keys.create({
-      name: 'ops',
-      scopes: ['admin', 'limits', 'idempotency'],
-    })
-    const { key: security, id: securityId } = await catraca.keys.create({
-      name: 'security',
-      scopes: ['tokens:revoke'],
-    })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    const server = await serve(t)
+    const { call } = server
+    const { key: ops, id: opsId } = await knownKey(server, 'ops', ['admin', 'limits', 'idempotency'])
+    const { key: security, id: securityId } = await knownKey(server, 'security', ['tokens:revoke'])
     const as = (key: string, id: string) => ({ headers: { ...bearer(key), 'x-request-id': id } })
     const changes: [string, string, string, object | undefined, string][] = [
       [ops, 'POST', '/allowlists', list, 'allowlist.create'],
@@ -42,11 +36,10 @@ describe('the audit trail over HTTP', () => {
       const { status, text } = await call(method, path, { ...as(key, `request-${i}`), body })
       assert.ok(status < 300, `${method} ${path}: ${text}`)
       // What is answered while it goes on is recorded when it is done.
-      for (let tries = 0; tries < 200; tries++) {
+      await until(action, async () => {
         const { json } = await call('GET', '/audit?limit=1', as(ops, 'reading'))
-        if (json.items[0].action === action) break
-        await new Promise((resolve) => setTimeout(resolve, 10))
-      }
+        return json.items[0].action === action
+      })
     }
     const { status, json } = await call('GET', '/audit', as(ops, 'reading'))
     assert.equal(status, 200)
@@ -101,10 +94,10 @@ describe('the audit trail over HTTP', () => {
     const csv = { headers, body: 'customerId\na\nb\n' }
     assert.equal((await call('POST', '/allowlists/vip/import?importId=one&async=1', csv)).status, 202)
     let items: { actor: object; requestId: string; detail: object }[] = []
-    for (let tries = 0; tries < 300 && items.length === 0; tries++) {
+    await until('the entry', async () => {
       items = (await call('GET', '/audit?action=allowlist.import')).json.items
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
+      return items.length > 0
+    })
     assert.deepEqual(
       items.map(({ actor, requestId }) => [actor, requestId]),
       [[{ kind: 'anonymous', name: 'anonymous' }, 'r-1']],
@@ -139,10 +132,10 @@ describe('the audit trail over HTTP', () => {
   })
 
   it('is for administrators, and nobody can write to it', async (t) => {
-    const { call, catraca } = await serve(t)
-    const { key } = await catraca.keys.create({ name: 'reader', scopes: ['read', 'check'] })
-    const { key: admin } = await catraca.keys.create({ name: 'admin', scopes: ['admin'] })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    const server = await serve(t)
+    const { call } = server
+    const { key } = await knownKey(server, 'reader', ['read', 'check'])
+    const { key: admin } = await knownKey(server, 'admin', ['admin'])
     assert.equal((await call('GET', '/audit', { headers: bearer(key) })).status, 403)
     assert.equal((await call('GET', '/audit')).status, 401)
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { ManualClock } from '../../src/core/clock.js'
-import { bearer, serve } from './support.js'
+import { bearer, knownKey, serve } from './support.js'
 
 const NOW = Date.UTC(2030, 0, 1)
 const PATH = '/cache/dict:entry:key/CPF:12345678900'
@@ -136,9 +136,8 @@ describe('/cache/{space}/{key}', () => {
 
   it('needs the scope cache', async (t) => {
     const { server } = await start(t)
-    const { key } = await server.catraca.keys.create({ name: 'reader', scopes: ['read'] })
-    const { key: other } = await server.catraca.keys.create({ name: 'cacher', scopes: ['cache'] })
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const { key } = await knownKey(server, 'reader', ['read'])
+    const { key: other } = await knownKey(server, 'cacher', ['cache'])
     const status = async (headers: object) =>
       (await server.call('GET', '/cache', { headers: { ...headers } })).status
     assert.deepEqual([await status(bearer(key)), await status(bearer(other))], [403, 200])

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { pino } from 'pino'
 import { ManualClock } from '../../src/core/clock.js'
-import { bearer, serve } from './support.js'
+import { bearer, knownKey, serve } from './support.js'
 
 const NOW = Date.UTC(2030, 0, 1)
 const ann = { address: 'Ann@Example.com' }
@@ -66,10 +66,10 @@ describe('POST /otp/{channel}', () => {
   })
 
   it('has a scope for issuing and another for verifying', async (t) => {
-    const { catraca, call } = await serve(t, {}, options())
-    const { key: issuer } = await catraca.keys.create({ name: 'issuer', scopes: ['codes:issue'] })
-    const { key: verifier } = await catraca.keys.create({ name: 'verifier', scopes: ['codes:verify'] })
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    const server = await serve(t, {}, options())
+    const { call } = server
+    const { key: issuer } = await knownKey(server, 'issuer', ['codes:issue'])
+    const { key: verifier } = await knownKey(server, 'verifier', ['codes:verify'])
     const ask = async (path: string, key: string, body: object) =>
       (await call('POST', path, { body, headers: bearer(key) })).status
     const guess = { ...ann, code: '1' }

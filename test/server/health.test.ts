@@ -35,9 +35,7 @@ describe('health of several engines', () => {
     redis.servers[0]!.pause()
     try {
       await until('it is seen', async () => (await server.call('GET', '/health')).status === 503)
-      const startedMs = performance.now()
-      const ill = await server.call('GET', '/health')
-      assert.ok(performance.now() - startedMs < 2 * HEALTH_TIMEOUT_MS)
+      const ill = await inTime(server.call('GET', '/health'), 5 * HEALTH_TIMEOUT_MS)
       assert.equal(ill.json.status, 'unhealthy')
       const [other, stopped] = ill.json.engines
       assert.deepEqual([other.status, other.sizeBytes > 0], ['healthy', true])

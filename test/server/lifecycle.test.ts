@@ -4,8 +4,9 @@ import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
-import { openCatraca } from '../../src/app/open-catraca.js'
 import { startServer } from '../../src/server/index.js'
+import { inTime } from '../support/in-time.js'
+import { openPatiently } from '../support/patient.js'
 import { oneConnection, send, serve, type TestServer, until } from './support.js'
 
 const TEXT = { 'content-type': 'text/plain' }
@@ -40,16 +41,14 @@ async function importUnderWay(server: TestServer, importId: string) {
 
 describe('stop()', () => {
   it('ends at once when nothing is going on', async (t) => {
-    const server = await serveVip(t)
-    const startedAt = performance.now()
-    await server.stop()
-    assert.ok(performance.now() - startedAt < 500)
+    const server = await serveVip(t, { shutdownTimeoutMs: 600_000, drainMs: 150_000 })
+    await inTime(server.stop(), 60_000)
     await assert.rejects(send(server.url, 'GET', '/live'), /ECONNREFUSED/)
     await server.stop()
   })
 
   it('finishes what has begun and refuses what is new', async (t) => {
-    const server = await serveVip(t, { drainMs: 300 })
+    const server = await serveVip(t, { drainMs: 2500 })
     const agent = oneConnection(t)
     assert.equal((await server.call('GET', '/ready', { agent })).status, 200)
     const { outgoing, answer } = await importUnderWay(server, 'begun')
@@ -81,9 +80,7 @@ describe('stop()', () => {
     sending.write('GET /live HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n')
     await once(sending, 'data')
     sending.write('a')
-    const startedAt = performance.now()
-    await server.stop()
-    assert.ok(performance.now() - startedAt < 20_000)
+    await inTime(server.stop(), 20_000)
     idle.destroy()
     sending.destroy()
   })
@@ -92,9 +89,9 @@ describe('stop()', () => {
     const server = await serveVip(t, { shutdownTimeoutMs: 1000, drainMs: 0 })
     const { answer } = await importUnderWay(server, 'endless')
     const startedAt = performance.now()
-    await server.stop()
+    await inTime(server.stop(), 20_000)
     const tookMs = performance.now() - startedAt
-    assert.ok(tookMs > 500 && tookMs < 1500, `${tookMs} ms`)
+    assert.ok(tookMs > 500, `${tookMs} ms`)
     const { state } = await server.catraca.allowlists.importStatus('vip', 'endless')
     assert.equal(state, 'interrupted')
     const { status, body } = await answer
@@ -129,9 +126,7 @@ describe('stop()', () => {
     )
     const { status } = await server.call('POST', '/allowlists/vip/import?async=1&importId=back', call)
     assert.equal(status, 202)
-    const startedAt = performance.now()
-    await server.stop()
-    assert.ok(performance.now() - startedAt < 1000)
+    await inTime(server.stop(), 20_000)
     await until(
       'recorded',
       async () => (await allowlists.importStatus('vip', 'back')).state === 'interrupted',
@@ -148,7 +143,7 @@ describe('startServer', () => {
 
   it('fails when the port is taken, and leaves nothing behind', async (t) => {
     const server = await serve(t)
-    const catraca = await openCatraca({ store: 'memory:' })
+    const catraca = await openPatiently({ store: 'memory:' })
     t.after(() => catraca.close())
     const port = Number(new URL(server.url).port)
     await assert.rejects(startServer(catraca, { port }), { code: 'EADDRINUSE' })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { ManualClock } from '../../src/core/clock.js'
-import { bearer, serve, type TestServer } from './support.js'
+import { bearer, knownKey, serve, type TestServer } from './support.js'
 
 const NOW = Date.UTC(2030, 0, 1)
 const perMinute = (capacity: number) => ({ capacity, refillAmount: capacity, refillPeriodSeconds: 60 })
@@ -227,12 +227,9 @@ describe('configuration', () => {
 
   it('needs its scopes', async (t) => {
     const server = await start(t)
-    const { catraca } = server
     const keys: Record<string, string> = {}
-    for (const scope of ['admin', 'limits', 'read'] as const) {
-      keys[scope] = (await catraca.keys.create({ name: scope, scopes: [scope] })).key
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    for (const scope of ['admin', 'limits', 'read'] as const)
+      keys[scope] = (await knownKey(server, scope, [scope])).key
     const asks: [string, string, string][] = [
       ['POST', '/limits/acquire', 'limits'],
       ['DELETE', '/leases/AAAA', 'limits'],

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it, type TestContext } from 'node:test'
 import Fastify from 'fastify'
-import { openCatraca } from '../../src/app/open-catraca.js'
 import { SCOPES } from '../../src/guards/access/scopes.js'
 import { buildServer } from '../../src/server/app.js'
 import type { App, ServerContext } from '../../src/server/http/context.js'
 import { addHooks } from '../../src/server/http/hooks.js'
 import { renderRouteTable } from '../../src/server/http/routes-page.js'
+import { openPatiently } from '../support/patient.js'
 import { serve } from './support.js'
 
 /** What callers do, by scopes of their own. */
@@ -24,7 +24,7 @@ const CALLED: [RegExp, string][] = [
 const OPEN = ['/', '/live', '/ready', '/openapi.json', '/docs', '/docs/', '/console', '/console/*']
 
 async function build(t: TestContext) {
-  const catraca = await openCatraca({ store: 'memory:' })
+  const catraca = await openPatiently({ store: 'memory:' })
   t.after(() => catraca.close())
   const server = await buildServer(catraca, {})
   t.after(() => server.app.close())

@@ -2,8 +2,10 @@ import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } fr
 import { text } from 'node:stream/consumers'
 import { after, before, type TestContext } from 'node:test'
 import { pino } from 'pino'
-import { type Catraca, type OpenOptions, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca, OpenOptions } from '../../src/app/open-catraca.js'
+import type { Scope } from '../../src/guards/access/scopes.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/index.js'
+import { openPatiently } from '../support/patient.js'
 
 export interface Answer {
   status: number
@@ -60,7 +62,7 @@ export async function openServer(
   open: OpenOptions,
   fill: (catraca: Catraca) => unknown = () => {},
 ): Promise<ClosingServer> {
-  const catraca = await openCatraca({ store: 'memory:', ...open })
+  const catraca = await openPatiently({ store: 'memory:', ...open })
   const start = async () => {
     await fill(catraca)
     return startServer(catraca, { port: 0, logger: silent, keyRefreshMs: 20, ...options })
@@ -104,6 +106,17 @@ function parse(content: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Makes a key, and waits until the server knows it. */
+export async function knownKey({ call, catraca }: TestServer, name: string, scopes: Scope[]) {
+  const made = await catraca.keys.create({ name, scopes })
+  const headers = bearer(made.key)
+  await until(
+    'the key is known',
+    async () => (await call('GET', '/session', { headers })).json?.name === name,
+  )
+  return made
 }
 
 /** One connection that stays open between calls. */

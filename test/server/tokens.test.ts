@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ManualClock } from '../../src/core/clock.js'
-import { bearer, serve, until } from './support.js'
+import { bearer, knownKey, serve, until } from './support.js'
 
 const options = () => ({ clock: new ManualClock(Date.UTC(2030, 0, 1)), sweepIntervalMs: 0 })
 const expiresAt = '2030-01-01T01:00:00Z'
@@ -73,10 +73,10 @@ describe('revoked tokens over HTTP', () => {
   })
 
   it('have a scope for checking and another for revoking', async (t) => {
-    const { catraca, call } = await serve(t, {}, options())
-    const { key: checker } = await catraca.keys.create({ name: 'checker', scopes: ['tokens:check'] })
-    const { key: revoker } = await catraca.keys.create({ name: 'revoker', scopes: ['tokens:revoke'] })
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    const server = await serve(t, {}, options())
+    const { call } = server
+    const { key: checker } = await knownKey(server, 'checker', ['tokens:check'])
+    const { key: revoker } = await knownKey(server, 'revoker', ['tokens:revoke'])
     const check = async (key: string) =>
       (await call('GET', '/revoked-tokens/a', { headers: bearer(key) })).status
     const revoke = async (key: string) =>

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { after } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { PATIENCE_MS } from './patient.js'
 
 /** The first line is what Playwright disables too: this list replaces its list. */
 const DISABLED_FEATURES = [
@@ -19,8 +20,6 @@ const ARGUMENTS = [
 ]
 /** Without motion nobody waits for an animation. The tests over Redis keep the motion. */
 const BROWSER: BrowserContextOptions = { locale: 'en-US', reducedMotion: 'reduce' }
-/** The machine may be busy; a test that waits this long has failed. */
-export const PATIENCE_MS = 60_000
 
 export interface BrowserPage {
   page: Page

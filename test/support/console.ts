@@ -2,31 +2,26 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import type { TestContext } from 'node:test'
+import { describe, type TestContext } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { OpenOptions } from '../../src/app/open-catraca.js'
 import type { Scope } from '../../src/guards/access/scopes.js'
 import type { ServerOptions } from '../../src/server/index.js'
 import { openServer, type TestServer } from '../server/support.js'
 import { assertAccessible } from './accessible.js'
-import { borrowPage, PATIENCE_MS } from './browser.js'
-
-/** How long the product waits for its store is proved elsewhere. */
-const PATIENT: OpenOptions = {
-  embedded: { writeTimeoutMs: PATIENCE_MS },
-  limits: { timeoutMs: PATIENCE_MS },
-  idempotency: { timeoutMs: PATIENCE_MS },
-  codes: { timeoutMs: PATIENCE_MS },
-  locks: { timeoutMs: PATIENCE_MS },
-}
+import { borrowPage } from './browser.js'
+import { PATIENCE_MS } from './patient.js'
 
 /**
  * Loads the tests of a directory into this process, so that they share one browser: to start it, and to load the server,
- * takes longer than most of the tests.
+ * takes longer than most of the tests. A suite loads them: without one the file would end, and its browser with it, when
+ * those that are loaded are over before the next is, as they are when only some tests are chosen by their names.
  */
-export async function loadTests(directory: URL): Promise<void> {
+export function loadTests(directory: URL): void {
   const names = readdirSync(directory).filter((name) => name.endsWith('.js'))
-  for (const name of names.sort()) await import(new URL(name, directory).href)
+  describe('the console', async () => {
+    for (const name of names.sort()) await import(new URL(name, directory).href)
+  })
 }
 
 /**
@@ -74,7 +69,7 @@ export async function openConsole(t: TestContext, options: ConsoleOptions = {}):
   let key: string | undefined
   const server = await openServer(
     { host: '127.0.0.1', port, listens: false, keyRefreshMs: PATIENCE_MS, drainMs: 0, ...options.server },
-    { ...PATIENT, ...options.open },
+    options.open ?? {},
     async ({ keys }) => {
       if (options.scopes === undefined) return
       key = (await keys.create({ name: 'tester', scopes: options.scopes })).key

@@ -1,6 +1,4 @@
 import { after, describe, it } from 'node:test'
-import { parseStoreUrl } from '../../src/config/store-url.js'
-import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { changeSuite, changeSuiteOf } from '../../src/conformance/allowlist/changes.js'
 import {
   accessSuites,
@@ -13,6 +11,8 @@ import type { FeedMessage } from '../../src/engines/dynamodb/feed/messages.js'
 import { Sequencer } from '../../src/engines/dynamodb/feed/sequencer.js'
 import { type DynamodbEngine, type DynamodbOptions, openDynamodb } from '../../src/engines/dynamodb/index.js'
 import type { TableNames } from '../../src/engines/dynamodb/tables/tables.js'
+import type { DynamodbUrl } from '../../src/engines/dynamodb/url.js'
+import { parseStoreUrl } from '../../src/engines/registry.js'
 import type { ChangeFeed } from '../../src/guards/allowlist/changes/port.js'
 import type { AllowlistEngine } from '../../src/guards/allowlist/port.js'
 import { StreamDrain } from './dynamodb-feed.js'

@@ -1,11 +1,11 @@
-import { parseStoreUrl } from '../../src/config/store-url.js'
-import type { DynamodbUrl } from '../../src/config/store-url-dynamodb.js'
 import { keyOf } from '../../src/engines/dynamodb/allowlist/items.js'
 import type { Item } from '../../src/engines/dynamodb/client/attributes.js'
 import type { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
 import { type DynamodbEngine, type DynamodbOptions, openDynamodb } from '../../src/engines/dynamodb/index.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import type { TableNames } from '../../src/engines/dynamodb/tables/tables.js'
+import type { DynamodbUrl } from '../../src/engines/dynamodb/url.js'
+import { parseStoreUrl } from '../../src/engines/registry.js'
 import { CREDENTIALS, type DynamoServer, PATIENCE } from './dynamodb-server.js'
 
 /** Tables of one's own, the items in them as they are, and engines on them. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach } from 'node:test'
-import { type Catraca, type OpenOptions, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca, OpenOptions } from '../../src/app/open-catraca.js'
 import { newFixa } from '../../src/conformance/support.js'
 import type { CapacityUse } from '../../src/engines/dynamodb/client/capacity.js'
 import { NO_SINK } from '../../src/engines/dynamodb/feed/messages.js'
@@ -10,6 +10,7 @@ import type { CheckOptions, CheckReason } from '../../src/guards/allowlist/types
 import { makeTables } from './dynamodb-engine.js'
 import { StreamDrain } from './dynamodb-feed.js'
 import { CREDENTIALS, type DynamoServer } from './dynamodb-server.js'
+import { openPatiently } from './patient.js'
 import { type RedisServers, until } from './redis/index.js'
 
 /** A process with the hot tier in front of its store. */
@@ -36,6 +37,7 @@ export interface HotPodOptions extends Omit<OpenOptions, 'store' | 'dynamodb'> {
   probeIntervalMs?: number
   leaseMs?: number
   commandTimeoutMs?: number
+  checkTimeoutMs?: number
 }
 
 /** Often, so that tests wait for nothing. */
@@ -77,12 +79,13 @@ export async function openHotScene(server: DynamoServer, redis: RedisServers): P
       await drain.drain()
       return id
     },
-    async pod(listId, { probeIntervalMs = 0, leaseMs, commandTimeoutMs = 500, ...options } = {}) {
+    async pod(listId, given = {}) {
+      const { probeIntervalMs = 0, leaseMs, commandTimeoutMs = 500, checkTimeoutMs, ...options } = given
       const reports: string[] = []
       let asked = 0
       const used = ({ verb }: CapacityUse) => void (asked += Number(verb === 'allowlist.check'))
       const tier = { url: redis.storeUrl, lists: [listId], redis: { commandTimeoutMs } }
-      const catraca = await openCatraca({
+      const catraca = await openPatiently({
         store: server.url(tables.names),
         sweepIntervalMs: 0,
         onReport: (message) => void reports.push(message),
@@ -91,7 +94,11 @@ export async function openHotScene(server: DynamoServer, redis: RedisServers): P
           credentials: CREDENTIALS,
           probeIntervalMs,
           counter: { used, refused() {}, retried() {} },
-          hotTier: { ...tier, ...(leaseMs !== undefined && { leaseMs }) },
+          hotTier: {
+            ...tier,
+            ...(leaseMs !== undefined && { leaseMs }),
+            ...(checkTimeoutMs !== undefined && { checkTimeoutMs }),
+          },
         },
         // Without an index every check is confirmed.
         membership: { maxBytes: 0, compareIntervalMs: INTERVAL_MS, ...options.membership },

@@ -13,6 +13,7 @@ import {
   type TableRole,
 } from '../../src/engines/dynamodb/tables/tables.js'
 import { atEnd } from './at-end.js'
+import { PATIENT_DYNAMODB } from './patient.js'
 
 export const EMULATORS = ['dynoxide', 'extenddb'] as const
 export type Emulator = (typeof EMULATORS)[number]
@@ -29,17 +30,8 @@ export const CREDENTIALS_ENV = {
 }
 export const REGION = 'us-east-1'
 
-/**
- * Times for every test that is not about times: on a busy machine an emulator, or the test itself, may get no processor
- * for seconds, and a write whose end is unknown is not repeated.
- */
-export const PATIENCE = {
-  connectTimeoutMs: 60_000,
-  requestTimeoutMs: 60_000,
-  readTimeoutMs: 60_000,
-  writeTimeoutMs: 60_000,
-  batchTimeoutMs: 120_000,
-} as const
+/** A write whose end is unknown is not repeated, so whoever is not about times waits long. */
+export { PATIENT_DYNAMODB as PATIENCE } from './patient.js'
 
 export interface DynamoServer {
   readonly emulator: Emulator
@@ -82,7 +74,7 @@ export async function startDynamo(emulator: Emulator = 'dynoxide'): Promise<Dyna
   atEnd(stop)
   const client = (options: Partial<DynamoOptions> = {}): DynamoClient => {
     const made = new DynamoClient({
-      ...{ ...PATIENCE, region: REGION, endpoint, credentials: CREDENTIALS, ...options },
+      ...{ ...PATIENT_DYNAMODB, region: REGION, endpoint, credentials: CREDENTIALS, ...options },
     })
     clients.push(made)
     return made

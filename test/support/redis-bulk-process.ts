@@ -1,10 +1,11 @@
 import { openRedis } from '../../src/engines/redis/link/open-redis.js'
 import { openStores } from '../../src/engines/redis/stores.js'
+import { PATIENT_REDIS } from './patient.js'
 import { customers, importIds, STORE_OPTIONS, type Task, watched } from './redis-bulk.js'
 
 const { url, job, listId, importId, mode, ids, shards, death } = JSON.parse(process.argv[2]!) as Task
 let calls = 0
-const redis = watched(await openRedis(url), async (script, run) => {
+const redis = watched(await openRedis(url, PATIENT_REDIS), async (script, run) => {
   const isHere = script === death.script && ++calls === death.nth
   if (isHere && death.when === 'before') process.kill(process.pid, 'SIGKILL')
   const reply = await run()

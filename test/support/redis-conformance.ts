@@ -15,6 +15,7 @@ import {
 import { openRedis, type RedisEngine, type RedisEngineOptions } from '../../src/engines/redis/index.js'
 import { openRedis as connect } from '../../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../../src/engines/redis/link/redis.js'
+import { PATIENT_REDIS } from './patient.js'
 import type { RedisServers } from './redis/index.js'
 import { lockScene } from './redis-lock-scene.js'
 
@@ -26,7 +27,8 @@ function suitesOn(name: string, start: () => Promise<RedisServers>, options: Red
   let redis: Redis
   before(async () => {
     servers = await start()
-    redis = await connect(servers.url)
+    await servers.calm()
+    redis = await connect(servers.url, PATIENT_REDIS)
   })
   after(async () => {
     await redis.close()
@@ -35,10 +37,12 @@ function suitesOn(name: string, start: () => Promise<RedisServers>, options: Red
 
   async function openPair<Port>(port: PortOf<Port>) {
     await redis.readEverywhere(['FLUSHALL'])
-    const engines = await Promise.all([openRedis(servers.url, options), openRedis(servers.url, options)])
+    const engines = await Promise.all(
+      [1, 2].map(() => openRedis(servers.url, { ...PATIENT_REDIS, ...options })),
+    )
     return {
-      one: port(engines[0], redis),
-      two: port(engines[1], redis),
+      one: port(engines[0]!, redis),
+      two: port(engines[1]!, redis),
       async close() {
         for (const engine of engines) await engine.close()
       },

@@ -1,5 +1,6 @@
 import { after, afterEach, before, beforeEach } from 'node:test'
 import { openRedis, type RedisEngine, type RedisEngineOptions } from '../../src/engines/redis/index.js'
+import { PATIENT_REDIS } from './patient.js'
 import { type RedisProcess, startSingle } from './redis/index.js'
 
 export interface Fixture {
@@ -33,7 +34,7 @@ export function oneServer(): Fixture {
     url: () => servers.url,
     flush: () => servers.flush(),
     async open(options = {}) {
-      const engine = await openRedis(servers.url, options)
+      const engine = await openRedis(servers.url, { ...PATIENT_REDIS, ...options })
       opened.push(engine)
       return engine
     },

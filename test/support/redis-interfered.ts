@@ -1,6 +1,7 @@
-import type { RedisUrl } from '../../src/config/store-url-redis.js'
 import { openRedis as connect } from '../../src/engines/redis/link/open-redis.js'
 import { openStores } from '../../src/engines/redis/stores.js'
+import type { RedisUrl } from '../../src/engines/redis/url.js'
+import { PATIENT_REDIS } from './patient.js'
 import { STORE_OPTIONS, watched } from './redis-bulk.js'
 
 /** Stores over a connection that `interfere` may hold up or break. */
@@ -9,7 +10,7 @@ export async function interfered(
   interfere: (script: string, run: () => Promise<unknown>) => Promise<unknown>,
   commands: (args: readonly unknown[]) => void = () => {},
 ) {
-  const redis = await connect(url)
+  const redis = await connect(url, PATIENT_REDIS)
   const broken = new Proxy(watched(redis, interfere), {
     get(target, name: keyof typeof redis) {
       const value = target[name] as unknown

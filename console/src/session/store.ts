@@ -25,7 +25,7 @@ export interface SessionInfo {
 }
 
 /** Why there is no session. */
-export type SignedOutBecause = 'start' | 'chosen' | 'refused' | 'idle' | 'foreign'
+export type SignedOutBecause = 'start' | 'chosen' | 'elsewhere' | 'refused' | 'idle' | 'foreign'
 
 export type Session =
   | { status: 'starting' }
@@ -95,10 +95,8 @@ function endSession(because: SignedOutBecause): void {
 
 answerTabs({
   key: () => (session.status === 'signed-in' ? key : undefined),
-  signedOut: () => {
-    dropAllUnsaved()
-    endSession('chosen')
-  },
+  // What is not saved here is kept: only the other tab has asked whether it may be dropped there.
+  signedOut: () => endSession('elsewhere'),
 })
 
 export function useSession(): Session {

@@ -1,11 +1,11 @@
 import type { PackedError } from '../../core/packed-error.js'
+import type { StoreSource } from '../../engines/engine.js'
 import type { ImportOptions, ImportProgress, ImportResult } from '../../guards/allowlist/types.js'
-import type { EngineSource } from '../open-engine.js'
 
 /** Messages between the serving thread and an import thread. */
 
 export interface ImportTask {
-  engine: EngineSource
+  source: StoreSource
   listId: string
   options: Omit<ImportOptions, 'signal' | 'onProgress'> &
     Required<Pick<ImportOptions, 'importId' | 'mode' | 'format'>>

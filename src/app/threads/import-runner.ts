@@ -2,14 +2,21 @@ import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../core/clock.js'
 import { CatracaError } from '../../core/errors.js'
 import { unpackError } from '../../core/packed-error.js'
+import type { StoreSource } from '../../engines/engine.js'
+import type { ImportJob } from '../../guards/allowlist/import/job.js'
 import type { ImportRunner } from '../../guards/allowlist/index.js'
+import type { BulkStore } from '../../guards/allowlist/port.js'
 import type { ImportProgress, ImportResult } from '../../guards/allowlist/types.js'
 import type { FromWorker, ImportTask, ToWorker } from './import-channel.js'
 
-type Surroundings = Pick<ImportTask, 'leaseMs' | 'spillDir'> & { engine: () => ImportTask['engine'] }
+interface Surroundings extends Pick<ImportTask, 'leaseMs' | 'spillDir'> {
+  /** How a thread opens the store. */
+  source: (() => StoreSource) | undefined
+  bulk: BulkStore
+}
 
-/** Runs each import in its own thread, and can stop them all. */
-export class ImportThreads {
+/** Runs each import in its own thread, or in this one if no other can open the store. Can stop them all. */
+export class Imports {
   private readonly running = new Map<Promise<unknown>, AbortController>()
   private closed = false
 
@@ -24,15 +31,16 @@ export class ImportThreads {
     if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
     const stop = new AbortController()
     const either = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal])
-    const task: ImportTask = {
-      ...this.surroundings,
-      engine: this.surroundings.engine(),
-      listId: list.id,
-      takesExpiry: list.precision !== 'trusted',
-      clockOffsetMs: this.clock.now() - Date.now(),
-      options,
-    }
-    const result = runInThread(task, body, either, onProgress).finally(this.onStored)
+    const { source, bulk, ...own } = this.surroundings
+    const task = { ...own, listId: list.id, takesExpiry: list.precision !== 'trusted', options }
+    const { clock } = this
+    const clockOffsetMs = clock.now() - Date.now()
+    const ways = { signal: either, ...(onProgress !== undefined && { onProgress }) }
+    const running =
+      source === undefined
+        ? runHere({ ...task, bulk, body, clock, options: { ...options, ...ways } })
+        : runInThread({ ...task, source: source(), clockOffsetMs }, body, either, onProgress)
+    const result = running.finally(this.onStored)
     const settled: Promise<void> = result.then(
       () => {},
       () => {},
@@ -48,6 +56,12 @@ export class ImportThreads {
     for (const stop of this.running.values()) stop.abort()
     await Promise.all(this.running.keys())
   }
+}
+
+/** Loads what an import needs only here: most processes leave imports to threads. */
+async function runHere(job: ImportJob): Promise<ImportResult> {
+  const { runImport } = await import('../../guards/allowlist/import/pipeline.js')
+  return runImport(job)
 }
 
 async function runInThread(

@@ -1,8 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../core/clock.js'
 import { packError } from '../../core/packed-error.js'
+import type { FullEngine } from '../../engines/engine.js'
+import { openEngine } from '../../engines/registry.js'
 import { runImport } from '../../guards/allowlist/import/pipeline.js'
-import { openEngine, type StoreEngine } from '../open-engine.js'
 import { CHUNKS_IN_FLIGHT, type FromWorker, type ImportTask, type ToWorker } from './import-channel.js'
 
 /** The thread of one import: parses, sorts and stores, while the serving thread continues to answer checks. */
@@ -39,12 +40,12 @@ async function* body(): AsyncGenerator<Uint8Array> {
 }
 
 async function main(): Promise<void> {
-  let engine: StoreEngine | undefined
+  let engine: FullEngine | undefined
   try {
-    engine = await openEngine(task.engine)
+    engine = await openEngine(task.source)
     const result = await runImport({
+      ...task,
       bulk: engine.allowlists.bulk,
-      listId: task.listId,
       body: body(),
       options: {
         ...task.options,
@@ -52,9 +53,6 @@ async function main(): Promise<void> {
         onProgress: (progress) => say({ type: 'progress', progress }),
       },
       clock: { now: () => systemClock.now() + task.clockOffsetMs },
-      spillDir: task.spillDir,
-      leaseMs: task.leaseMs,
-      takesExpiry: task.takesExpiry,
     })
     say({ type: 'done', result })
   } catch (error) {

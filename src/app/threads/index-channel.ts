@@ -1,9 +1,9 @@
 import type { PackedError } from '../../core/packed-error.js'
-import type { EngineSource } from '../open-engine.js'
+import type { StoreSource } from '../../engines/engine.js'
 
 /** Messages between the serving thread and the thread that builds an index. */
 export interface BuildTask {
-  engine: EngineSource
+  source: StoreSource
   listId: string
   /** The incarnation of the list, in case its id belongs to another list by then. */
   incarnation: number
@@ -12,6 +12,6 @@ export interface BuildTask {
   threads: number
 }
 
-export type BuildMessage =
-  | { type: 'done'; outcome: 'built' | 'busy' | 'gone' | 'unchanged' }
-  | { type: 'failed'; error: PackedError }
+export type BuildResult = 'built' | 'busy' | 'gone' | 'unchanged'
+
+export type BuildMessage = { type: 'done'; outcome: BuildResult } | { type: 'failed'; error: PackedError }

@@ -1,30 +1,43 @@
 import { Worker } from 'node:worker_threads'
 import { CatracaError } from '../../core/errors.js'
 import { unpackError } from '../../core/packed-error.js'
+import type { StoreSource } from '../../engines/engine.js'
 import type { ListRef } from '../../guards/allowlist/changes/port.js'
-import type { BuildMessage, BuildTask } from './index-channel.js'
+import type { AllowlistEngine } from '../../guards/allowlist/port.js'
+import type { BuildMessage, BuildResult, BuildTask } from './index-channel.js'
 
-type Surroundings = Pick<BuildTask, 'leaseMs' | 'threads'> & { engine: () => BuildTask['engine'] }
-export type BuildResult = 'built' | 'busy' | 'gone' | 'unchanged'
+interface Surroundings extends Pick<BuildTask, 'leaseMs' | 'threads'> {
+  /** How a thread opens the store. */
+  source: (() => StoreSource) | undefined
+  port: AllowlistEngine
+}
 
-/** Builds indexes outside the serving thread, one at a time: a build uses all the cores it is given. */
-export class IndexThreads {
+/**
+ * Builds indexes one at a time, because a build uses all the cores it is given. Each is built in a thread, or in this
+ * one if no other can open the store.
+ */
+export class IndexBuilds {
   private queue: Promise<unknown> = Promise.resolve()
   private readonly running = new Set<Worker>()
-  private closed = false
+  private readonly stop = new AbortController()
 
   constructor(private readonly surroundings: Surroundings) {}
 
   build(list: ListRef, full: boolean): Promise<BuildResult> {
-    const engine = this.surroundings.engine()
-    const task = { ...this.surroundings, engine, listId: list.id, incarnation: list.incarnation, full }
-    const result = this.queue.then(() => this.run(task))
+    const { source, port, ...own } = this.surroundings
+    const task = { ...own, listId: list.id, incarnation: list.incarnation, full }
+    const { signal } = this.stop
+    const result = this.queue.then(async () => {
+      if (signal.aborted) throw new CatracaError('CLOSED', 'this instance was closed')
+      if (source !== undefined) return this.runInThread({ ...task, source: source() })
+      const { buildList } = await import('./build-list.js')
+      return buildList(port, task, signal)
+    })
     this.queue = result.catch(() => {})
     return result
   }
 
-  private async run(task: BuildTask): Promise<BuildResult> {
-    if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
+  private async runInThread(task: BuildTask): Promise<BuildResult> {
     const worker = new Worker(new URL('./index-worker.js', import.meta.url), {
       workerData: task,
       execArgv: [],
@@ -50,7 +63,7 @@ export class IndexThreads {
 
   /** Stops running builds. The old snapshots stay in use. */
   async close(): Promise<void> {
-    this.closed = true
+    this.stop.abort()
     for (const worker of this.running) worker.postMessage('stop')
     await this.queue
   }

@@ -1,18 +1,10 @@
 import type { Command } from 'commander'
 import type { AuditApi } from '../../guards/audit/api.js'
 import type { AuditEntry, AuditPage, AuditQuery, AuditTarget } from '../../guards/audit/types.js'
-import { pick, printJson, printTable } from '../output/print.js'
-import { addPageOptions, noteNextPage, type PageFlags, pageOf } from './lists.js'
-import { dataCommand, withSession } from './support/session.js'
+import { pick } from '../output/print.js'
+import { addPageOptions, dataCommand, inSession } from './support/session.js'
 
-interface ListFlags extends PageFlags {
-  target?: string
-  actor?: string
-  search?: string
-  action?: string
-  from?: string
-  to?: string
-}
+const QUERY = ['target', 'actor', 'search', 'action', 'from', 'to', 'limit', 'cursor'] as const
 
 export function addAuditCommands(program: Command): void {
   const audit = program.command('audit').description('the audit trail: who changed what')
@@ -29,24 +21,15 @@ export function addAuditCommands(program: Command): void {
   addPageOptions(list).action(listEntries)
 }
 
-function listEntries(flags: ListFlags): Promise<void> {
-  const { target, actor, search, action, from, to } = flags
-  const query: AuditQuery = {
-    ...(target !== undefined && { target }),
-    ...(actor !== undefined && { actor }),
-    ...(search !== undefined && { search }),
-    ...(action !== undefined && { action }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-    ...pageOf(flags),
-  }
-  return withSession(flags, async ({ audit, json }) => {
-    const page = await firstFound(audit, query)
-    if (json) return printJson(page)
-    printTable(['AT', 'ACTOR', 'ACTION', 'TARGET', 'CHANGE'], page.items.map(rowOf))
-    noteNextPage(page.nextCursor)
-  })
-}
+const listEntries = inSession(async ({ audit, printPage }, flags: AuditQuery) =>
+  printPage(await firstFound(audit, pick(flags, QUERY)), {
+    AT: 'at',
+    ACTOR: ({ actor }) => `${actor.kind}:${actor.name}`,
+    ACTION: ({ action, outcome }) => (outcome === undefined ? action : `${action} (${outcome})`),
+    TARGET: ({ target }) => targetText(target),
+    CHANGE: changeText,
+  }),
+)
 
 /** A page can be empty although more pages follow; a user at a terminal wants to see entries. */
 async function firstFound(audit: AuditApi, query: AuditQuery): Promise<AuditPage> {
@@ -59,13 +42,10 @@ async function firstFound(audit: AuditApi, query: AuditQuery): Promise<AuditPage
 
 const LONGEST_CHANGE = 100
 
-function rowOf(entry: AuditEntry): string[] {
-  const { at, actor, action, target, outcome } = entry
+function changeText(entry: AuditEntry): string {
   const whole = JSON.stringify(pick(entry, ['before', 'after', 'detail']))
   const change = whole === '{}' ? '' : whole
-  const shown = change.length > LONGEST_CHANGE ? `${change.slice(0, LONGEST_CHANGE)}…` : change
-  const what = outcome === undefined ? action : `${action} (${outcome})`
-  return [at, `${actor.kind}:${actor.name}`, what, targetText(target), shown]
+  return change.length > LONGEST_CHANGE ? `${change.slice(0, LONGEST_CHANGE)}…` : change
 }
 
 function targetText({ kind, id, ...rest }: AuditTarget): string {

@@ -1,13 +1,11 @@
 import { type Command, Option } from 'commander'
 import { backUpStore, type Manifest, restoreStore, verifyStoreBackup } from '../../app/embedded-backup.js'
-import { storeOf } from '../../config/load.js'
 import { invalid } from '../../core/errors.js'
 import { version } from '../../core/version.js'
-import { count, note, printJson, printLine } from '../output/print.js'
-import { type ConfigOptions, configOf, configOption, settingOption } from './support/session.js'
+import { count, note, oncePerSecond, printResult } from '../output/print.js'
+import { type ConfigOptions, storeCommand, storeUrlOf } from './support/session.js'
 
 interface Flags extends ConfigOptions {
-  store?: string
   url?: string
   json?: boolean
   cache?: boolean
@@ -15,18 +13,10 @@ interface Flags extends ConfigOptions {
   verify?: boolean
 }
 
-const TOLD_EVERY_MS = 1000
-
 export function addBackupCommands(program: Command): void {
   const add = (nameAndArguments: string, description: string): Command =>
-    program
-      .command(nameAndArguments)
-      .description(description)
-      .option('--json', 'print JSON')
-      .addOption(settingOption('store', 'url'))
-      // Accepted only to explain why it cannot be used: other commands have it.
-      .addOption(new Option('--url <url>').hideHelp())
-      .addOption(configOption())
+    // `--url` is accepted only to explain why it cannot be used: other commands have it.
+    storeCommand(program, nameAndArguments, description).addOption(new Option('--url <url>').hideHelp())
   add(
     'backup <directory>',
     'copy an embedded store into a new directory, while servers run; the copy includes the secrets of the store',
@@ -49,15 +39,16 @@ function storeFlag(flags: Flags): string {
       'cannot be used: run this where the data directory is (see docs/guides/backup-and-recovery.md)',
     )
   }
-  return storeOf(configOf(flags, { store: 'store' }), 'allowlists')
+  return storeUrlOf(flags)
 }
 
 async function backup(directory: string, flags: Flags): Promise<void> {
   const store = storeFlag(flags)
   const options = { version, withCache: flags.cache === true, onProgress: printProgress(flags, 'copied') }
   const manifest = await backUpStore(store, directory, options)
-  if (flags.json) return printJson({ backup: directory, ...manifest })
-  printLine(`${sum(manifest)} in ${directory}, as of ${manifest.startedAt} or later`)
+  const text = `${sum(manifest)} in ${directory}, as of ${manifest.startedAt} or later`
+  printResult(flags.json, { backup: directory, ...manifest }, text)
+  if (flags.json) return
   note('It holds the secrets of the store: keep it as safe as the store itself (files have mode 0600).')
 }
 
@@ -66,14 +57,13 @@ async function restore(source: string, flags: Flags): Promise<void> {
   const store = storeFlag(flags)
   if (flags.verify === true) {
     const manifest = await verifyStoreBackup(source, onProgress)
-    if (flags.json) return printJson({ ok: true, ...manifest })
-    return printLine(`${source} is complete and undamaged: ${sum(manifest)}, as of ${manifest.startedAt}`)
+    const text = `${source} is complete and undamaged: ${sum(manifest)}, as of ${manifest.startedAt}`
+    return printResult(flags.json, { ok: true, ...manifest }, text)
   }
   const { manifest, movedTo } = await restoreStore(store, source, { force: flags.force === true, onProgress })
-  if (flags.json)
-    return printJson({ restored: source, ...(movedTo !== undefined && { movedTo }), ...manifest })
-  printLine(`${sum(manifest)} restored, as of ${manifest.startedAt}`)
-  if (movedTo !== undefined) note(`The previous store is now in ${movedTo}.`)
+  const text = `${sum(manifest)} restored, as of ${manifest.startedAt}`
+  printResult(flags.json, { restored: source, movedTo, ...manifest }, text)
+  if (!flags.json && movedTo !== undefined) note(`The previous store is now in ${movedTo}.`)
 }
 
 function sum({ files }: Manifest): string {
@@ -81,13 +71,10 @@ function sum({ files }: Manifest): string {
   return `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${count(bytes)} bytes`
 }
 
-/** Prints nothing when the work takes less than a second. */
 function printProgress({ json }: Flags, what: string): (doneBytes: number, totalBytes: number) => void {
-  let toldMs = performance.now()
-  return (doneBytes, totalBytes) => {
-    if (json === true || performance.now() - toldMs < TOLD_EVERY_MS) return
-    toldMs = performance.now()
+  if (json === true) return () => {}
+  return oncePerSecond((doneBytes, totalBytes) => {
     const share = Math.min(99, Math.floor((100 * doneBytes) / Math.max(1, totalBytes)))
     note(`${share} %: ${count(doneBytes)} bytes ${what}`)
-  }
+  })
 }

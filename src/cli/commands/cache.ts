@@ -1,12 +1,9 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { CatracaError, invalid } from '../../core/errors.js'
 import { INTEGER_RULE, largeInteger } from '../../core/large-integers.js'
-import { printJson, printLine, printTable, visible } from '../output/print.js'
-import { type CommonOptions, dataCommand, withSession } from './support/session.js'
-
-interface SetFlags extends CommonOptions {
-  ttlMs?: number
-}
+import { pick, printRows, visible } from '../output/print.js'
+import { digits } from './support/parse.js'
+import { dataCommand, inSession } from './support/session.js'
 
 export function addCacheCommands(program: Command): void {
   const cache = program.command('cache').description('cache spaces of the configuration')
@@ -23,10 +20,7 @@ export function addCacheCommands(program: Command): void {
   dataCommand(cache, 'stats', 'show hits, misses and the state of both tiers').action(showStats)
 }
 
-function milliseconds(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Give a whole number of milliseconds.')
-  return Number(text)
-}
+const milliseconds = digits(15, 'Give a whole number of milliseconds.')
 
 function jsonValue(text: string): unknown {
   let value: unknown
@@ -40,55 +34,45 @@ function jsonValue(text: string): unknown {
   return value
 }
 
-function get(space: string, key: string, flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ cache, json }) => {
-    const answer = await cache.get(space, key)
-    if (answer?.value === undefined) {
-      throw new CatracaError('CACHE_KEY_NOT_FOUND', `nothing is cached under ${key} in ${space}`)
-    }
-    const { value, ageMs, stale, degraded } = answer
-    if (json) printJson({ value, ageMs, ...(stale && { stale }), ...(degraded && { degraded }) })
-    else printLine(visible(JSON.stringify(value)))
-  })
-}
+const get = inSession(async ({ cache, print }, space: string, key: string) => {
+  const answer = await cache.get(space, key)
+  if (answer?.value === undefined) {
+    throw new CatracaError('CACHE_KEY_NOT_FOUND', `nothing is cached under ${key} in ${space}`)
+  }
+  const { value, ageMs, stale, degraded } = answer
+  print(
+    { value, ageMs, ...(stale && { stale }), ...(degraded && { degraded }) },
+    visible(JSON.stringify(value)),
+  )
+})
 
-function set(space: string, key: string, text: string, { ttlMs, ...flags }: SetFlags): Promise<void> {
-  return withSession(flags, async ({ cache, json }) => {
-    await cache.set(space, key, jsonValue(text), ttlMs === undefined ? {} : { ttlMs })
-    if (json) printJson({ space, key, cached: true })
-    else printLine(`cached ${key} in ${space}`)
-  })
-}
+const set = inSession(
+  async ({ cache, print }, space: string, key: string, value: string, flags: { ttlMs?: number }) => {
+    await cache.set(space, key, jsonValue(value), pick(flags, ['ttlMs']))
+    print({ space, key, cached: true }, `cached ${key} in ${space}`)
+  },
+)
 
-function remove(space: string, key: string, flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ cache, json }) => {
-    await cache.delete(space, key)
-    if (json) printJson({ space, key, deleted: true })
-    else printLine(`deleted ${key} from ${space}`)
-  })
-}
+const remove = inSession(async ({ cache, print }, space: string, key: string) => {
+  await cache.delete(space, key)
+  print({ space, key, deleted: true }, `deleted ${key} from ${space}`)
+})
 
-function expire(space: string, key: string, flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ cache, json }) => {
-    await cache.expire(space, key)
-    if (json) printJson({ space, key, expired: true })
-    else printLine(`expired ${key} in ${space}`)
-  })
-}
+const expire = inSession(async ({ cache, print }, space: string, key: string) => {
+  await cache.expire(space, key)
+  print({ space, key, expired: true }, `expired ${key} in ${space}`)
+})
 
-function showStats(flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ cache, json }) => {
-    const stats = await cache.stats()
-    if (json) {
-      printJson({ spaces: stats })
-      return
-    }
-    printTable(
-      ['SPACE', 'HIT RATE', 'FIRST TIER', 'SECOND TIER', 'MISSES', 'LOADS', 'STALE', 'STORE'],
-      Object.entries(stats).map(([name, each]) => [
-        ...[name, `${(each.hitRate * 100).toFixed(1)} %`, each.firstTierHits, each.secondTierHits],
-        ...[each.misses, each.loads, each.staleAnswers, each.secondTier.status],
-      ]),
-    )
-  })
-}
+const showStats = inSession(async ({ cache, print }) => {
+  const spaces = await cache.stats()
+  const rows = Object.entries(spaces).map(([name, { secondTier, ...stats }]) => ({
+    ...{ name, ...stats, store: secondTier.status },
+  }))
+  print({ spaces }, () =>
+    printRows(rows, {
+      ...{ SPACE: 'name', 'HIT RATE': ({ hitRate }) => `${(hitRate * 100).toFixed(1)} %` },
+      ...{ 'FIRST TIER': 'firstTierHits', 'SECOND TIER': 'secondTierHits', MISSES: 'misses' },
+      ...{ LOADS: 'loads', STALE: 'staleAnswers', STORE: 'store' },
+    }),
+  )
+})

@@ -4,8 +4,8 @@ import { invalid } from '../../core/errors.js'
 import { issueDenialText } from '../../guards/one-time-code/issue-denied.js'
 import type { Channel, CodeAddress } from '../../guards/one-time-code/types.js'
 import { EXIT, Exit } from '../output/failure.js'
-import { note, printJson, printLine } from '../output/print.js'
-import { type CommonOptions, dataCommand, withSession } from './support/session.js'
+import { note, pick, printLine } from '../output/print.js'
+import { type CommonOptions, dataCommand, inSession, withSession } from './support/session.js'
 
 interface CodeFlags extends CommonOptions {
   channel: Channel
@@ -39,49 +39,36 @@ function codeCommand(parent: Command, name: string, description: string): Comman
     .option('--purpose <name>', 'what the code is for')
 }
 
-const addressOf = ({ channel, address, purpose }: CodeFlags): CodeAddress => ({
-  channel,
-  address,
-  ...(purpose !== undefined && { purpose }),
+const addressOf = (flags: CodeFlags): CodeAddress => pick(flags, ['channel', 'address', 'purpose'])
+
+const issue = inSession(async ({ codes, print }, flags: CodeFlags) => {
+  const answer = await codes.issue(addressOf(flags))
+  if (!answer.issued) {
+    print(answer, () => note(issueDenialText(answer)))
+    throw new Exit(EXIT.failure)
+  }
+  const { code, expiresAt } = answer
+  print({ code, expiresAt }, `${code}  until ${expiresAt}`)
 })
 
-function issue(flags: CodeFlags): Promise<void> {
-  return withSession(flags, async ({ codes, json }) => {
-    const answer = await codes.issue(addressOf(flags))
-    if (!answer.issued) {
-      if (json) printJson(answer)
-      else note(issueDenialText(answer))
-      throw new Exit(EXIT.failure)
-    }
-    const { code, expiresAt } = answer
-    if (json) printJson({ code, expiresAt })
-    else printLine(`${code}  until ${expiresAt}`)
-  })
-}
-
-function status(flags: CodeFlags): Promise<void> {
-  return withSession(flags, async ({ codes, json }) => {
-    const { pending, expiresAt, failures, lockedUntil } = await codes.status(addressOf(flags))
-    if (json) return printJson({ pending, expiresAt, failures, lockedUntil })
+const status = inSession(async ({ codes, print }, flags: CodeFlags) => {
+  const { pending, expiresAt, failures, lockedUntil } = await codes.status(addressOf(flags))
+  print({ pending, expiresAt, failures, lockedUntil }, () => {
     printLine(pending ? `pending until ${expiresAt}` : 'no code is pending')
     printLine(`${failures} failures${lockedUntil === undefined ? '' : `, locked until ${lockedUntil}`}`)
   })
-}
+})
 
-function revoke(flags: CodeFlags): Promise<void> {
-  return withSession(flags, async ({ codes, json }) => {
-    const answer = await codes.revoke(addressOf(flags))
-    if (json) printJson(answer)
-    else printLine(answer.revoked ? 'revoked' : 'there was nothing to revoke')
-  })
-}
+const revoke = inSession(async ({ codes, print }, flags: CodeFlags) => {
+  const answer = await codes.revoke(addressOf(flags))
+  print(answer, answer.revoked ? 'revoked' : 'there was nothing to revoke')
+})
 
 async function verify(given: string | undefined, flags: CodeFlags): Promise<void> {
   const code = given ?? (await askForCode())
-  return withSession(flags, async ({ codes, json }) => {
+  return withSession(flags, async ({ codes, print }) => {
     const answer = await codes.verify({ ...addressOf(flags), code })
-    if (json) printJson(answer)
-    else printLine(answer.valid ? 'valid' : answer.reason === 'LOCKED' ? 'locked' : 'invalid')
+    print(answer, answer.valid ? 'valid' : answer.reason === 'LOCKED' ? 'locked' : 'invalid')
     if (!answer.valid && flags.exitCode) throw new Exit(EXIT.denied)
   })
 }

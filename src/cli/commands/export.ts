@@ -3,11 +3,11 @@ import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { CatracaError, isCatracaError } from '../../core/errors.js'
 import type { ExportFormat } from '../../guards/allowlist/types.js'
 import { note } from '../output/print.js'
-import { FORMATS, formatOfFile } from './support/file-format.js'
+import { formatOfFile, formatOption } from './support/file-format.js'
 import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface ExportFlags extends CommonOptions {
@@ -18,12 +18,7 @@ interface ExportFlags extends CommonOptions {
 
 export function addExportCommand(allowlist: Command): void {
   dataCommand(allowlist, 'export <id>', 'write the members to standard output or to a file')
-    .addOption(
-      new Option(
-        '--format <format>',
-        'format of the rows; taken from the file extension when absent, else csv',
-      ).choices(FORMATS),
-    )
+    .addOption(formatOption())
     .option('--spreadsheet', 'CSV for spreadsheets: no cell is run as a formula; not for importing again')
     .option('-o, --output <file>', 'file to write; compressed when it ends in .gz')
     .action(exportList)
@@ -33,8 +28,8 @@ function exportList(id: string, flags: ExportFlags): Promise<void> {
   const format =
     flags.format ?? (flags.json ? 'ndjson' : flags.output ? formatOfFile(flags.output) : undefined) ?? 'csv'
   return withSession(flags, async ({ allowlists }) => {
-    const { spreadsheet = false } = flags
-    const members = Readable.from(allowlists.export(id, { format, spreadsheet }), { objectMode: false })
+    const rows = allowlists.export(id, { format, spreadsheet: flags.spreadsheet === true })
+    const members = Readable.from(rows, { objectMode: false })
     if (flags.output === undefined) {
       await pipeline(members, process.stdout, { end: false })
       return

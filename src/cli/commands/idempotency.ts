@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { CatracaError } from '../../core/errors.js'
 import type { RecordView } from '../../guards/idempotency/types.js'
-import { pick, printFacts, printJson, printLine } from '../output/print.js'
-import { type CommonOptions, dataCommand, withSession } from './support/session.js'
+import { pick, printFacts } from '../output/print.js'
+import { dataCommand, inSession } from './support/session.js'
 
 const FIELDS = [
   ...['pk', 'operationType', 'idempotencyKey', 'status', 'requestHash', 'responsePayload'],
@@ -20,21 +20,15 @@ export function addIdempotencyCommands(program: Command): void {
   ).action(remove)
 }
 
-function show(operation: string, key: string, flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ idempotency, json }) => {
-    const record = (await idempotency.get({ operation, key })) ?? notFound(operation, key)
-    if (json) printJson(pick(record, FIELDS))
-    else printFacts(pick(record, FIELDS))
-  })
-}
+const show = inSession(async ({ idempotency, print }, operation: string, key: string) => {
+  const record = pick((await idempotency.get({ operation, key })) ?? notFound(operation, key), FIELDS)
+  print(record, () => printFacts(record))
+})
 
-function remove(operation: string, key: string, flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ idempotency, json }) => {
-    if (!(await idempotency.delete({ operation, key }))) notFound(operation, key)
-    if (json) printJson({ operation, key, deleted: true })
-    else printLine(`deleted ${operation} ${key}`)
-  })
-}
+const remove = inSession(async ({ idempotency, print }, operation: string, key: string) => {
+  if (!(await idempotency.delete({ operation, key }))) notFound(operation, key)
+  print({ operation, key, deleted: true }, `deleted ${operation} ${key}`)
+})
 
 function notFound(operation: string, key: string): never {
   throw new CatracaError('IDEMPOTENCY_RECORD_NOT_FOUND', `there is no record of ${operation} ${key}`)

@@ -3,12 +3,12 @@ import { type Command, Option } from 'commander'
 import { systemClock } from '../../core/clock.js'
 import { isCatracaError } from '../../core/errors.js'
 import type { ImportFormat, ImportMode, ImportOptions, ImportResult } from '../../guards/allowlist/types.js'
-import { EXIT } from '../output/failure.js'
-import { count, customers, note, pick, printFacts, printJson, printLine, visible } from '../output/print.js'
+import { count, customers, note, pick, printFacts, printLine, visible } from '../output/print.js'
 import { startProgress } from '../output/progress.js'
-import { FORMATS, formatOfFile } from './support/file-format.js'
+import { formatOfFile, formatOption } from './support/file-format.js'
 import { chooseImportId, type ImportSource, importSource } from './support/import-source.js'
-import { type CommonOptions, dataCommand, type Session, withSession } from './support/session.js'
+import { type CommonOptions, dataCommand, inSession, type Session, withSession } from './support/session.js'
+import { onInterrupt } from './support/stop-signal.js'
 
 interface ImportFlags extends CommonOptions {
   format?: ImportFormat
@@ -21,12 +21,7 @@ interface ImportFlags extends CommonOptions {
 
 export function addImportCommands(allowlist: Command): void {
   dataCommand(allowlist, 'import <id> <file>', 'import customers from a file, or from standard input (-)')
-    .addOption(
-      new Option(
-        '--format <format>',
-        'format of the rows; taken from the file extension when absent, else csv',
-      ).choices(FORMATS),
-    )
+    .addOption(formatOption())
     .addOption(
       new Option(
         '--mode <mode>',
@@ -45,14 +40,13 @@ export function addImportCommands(allowlist: Command): void {
 
 async function importList(id: string, file: string, flags: ImportFlags): Promise<void> {
   const source = await importSource(file)
-  const interruption = onInterrupt()
+  const interruption = onInterrupt(['SIGINT', 'SIGTERM'])
   try {
     await withSession(flags, async (session) => {
       const importId = flags.importId ?? (await chooseImportId(session.allowlists, id, flags.mode, source))
       note(`import ${importId} of ${visible(source.name)} into ${id}`)
       const result = await runImport(session, { id, importId, source, flags, signal: interruption.signal })
-      if (session.json) printJson(result)
-      else printResult(result)
+      session.print(result, () => printResult(result))
     })
   } finally {
     interruption.ignore()
@@ -75,8 +69,7 @@ async function runImport(session: Session, task: Task): Promise<ImportResult> {
     mode: flags.mode,
     format: flags.format ?? formatOfFile(source.name) ?? 'csv',
     importId,
-    ...(flags.addedBy !== undefined && { addedBy: flags.addedBy }),
-    ...(flags.column !== undefined && { column: flags.column }),
+    ...pick(flags, ['addedBy', 'column']),
     signal,
     onProgress: progress.update,
   }
@@ -115,23 +108,6 @@ async function whenFree<T>(
   }
 }
 
-/** The first signal stops the import in order; the second one exits at once. */
-function onInterrupt(): { signal: AbortSignal; ignore: () => void } {
-  const controller = new AbortController()
-  const interrupt = () => {
-    if (controller.signal.aborted) process.exit(EXIT.failure)
-    controller.abort()
-  }
-  const signals = ['SIGINT', 'SIGTERM'] as const
-  for (const name of signals) process.on(name, interrupt)
-  return {
-    signal: controller.signal,
-    ignore: () => {
-      for (const name of signals) process.off(name, interrupt)
-    },
-  }
-}
-
 async function explainResume({ allowlists }: Session, { id, importId, source }: Task): Promise<void> {
   // Without a status there is nothing to resume, or the status cannot be read.
   const status = await allowlists.importStatus(id, importId).catch(() => undefined)
@@ -157,27 +133,15 @@ const extraCellsText = (rows: number): string =>
   `${count(rows)} rows have more cells than the first row; these cells were not imported. Is a separator inside a value?`
 
 const STATUS_FIELDS = [
-  'importId',
-  'allowlistId',
-  'mode',
-  'state',
-  'error',
-  'rowsAcknowledged',
-  'added',
-  'unchanged',
-  'removed',
-  'rejected',
-  'rowsWithExtraCells',
-  'startedAt',
-  'updatedAt',
-] as const
+  ...(['importId', 'allowlistId', 'mode', 'state', 'error', 'rowsAcknowledged', 'added'] as const),
+  ...(['unchanged', 'removed', 'rejected', 'rowsWithExtraCells', 'startedAt', 'updatedAt'] as const),
+]
 
-function showStatus(id: string, importId: string, flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ allowlists, json }) => {
-    const status = await allowlists.importStatus(id, importId)
-    if (json) return printJson(status)
+const showStatus = inSession(async ({ allowlists, print }, id: string, importId: string) => {
+  const status = await allowlists.importStatus(id, importId)
+  print(status, () => {
     printFacts(pick(status, STATUS_FIELDS))
     for (const { line, message } of status.firstErrors)
       printLine(`  line ${count(line)}: ${visible(message)}`)
   })
-}
+})

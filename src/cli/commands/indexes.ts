@@ -1,17 +1,22 @@
 import type { Command } from 'commander'
 import { invalid } from '../../core/errors.js'
 import type { IndexStatus } from '../../guards/allowlist/types.js'
-import { count, note, printFacts, printJson, printTable } from '../output/print.js'
-import { type CommonOptions, dataCommand, type Session, withSession } from './support/session.js'
+import { count, note, printFacts, printRows } from '../output/print.js'
+import {
+  allItems,
+  type CommonOptions,
+  dataCommand,
+  inSession,
+  type Session,
+  withSession,
+} from './support/session.js'
 
 export function addIndexCommands(allowlist: Command, program: Command): void {
   dataCommand(allowlist, 'index <id>', 'show the membership index of an allowlist').action(
-    (id: string, flags: CommonOptions) =>
-      withSession(flags, async ({ allowlists, json }) => {
-        const status = await allowlists.index(id)
-        if (json) printJson(status)
-        else printFacts(facts(status))
-      }),
+    inSession(async ({ allowlists, print }, id: string) => {
+      const status = await allowlists.index(id)
+      print(status, () => printFacts(facts(status)))
+    }),
   )
 
   const index = program.command('index').description('membership indexes')
@@ -40,21 +45,18 @@ async function build(ids: string[], flags: CommonOptions & { all?: boolean }): P
       await session.allowlists.rebuild(id)
       built.push(await session.allowlists.index(id))
     }
-    if (session.json) return printJson(built)
-    printTable(
-      ['ID', 'CUSTOMERS', 'PAGES', 'BYTES', 'TOOK MS'],
-      built.map((one) => [one.allowlistId, one.customers, one.pages, one.sizeBytes, one.lastBuild?.tookMs]),
+    session.print(built, () =>
+      printRows(built, {
+        ...{ ID: 'allowlistId', CUSTOMERS: 'customers', PAGES: 'pages', BYTES: 'sizeBytes' },
+        'TOOK MS': ({ lastBuild }) => lastBuild?.tookMs,
+      }),
     )
   })
 }
 
 async function allFixa({ allowlists }: Session): Promise<string[]> {
   const ids: string[] = []
-  let cursor: string | undefined
-  do {
-    const page = await allowlists.list({ limit: 1000, ...(cursor !== undefined && { cursor }) })
-    ids.push(...page.items.filter((list) => list.type === 'FIXA').map((list) => list.id))
-    cursor = page.nextCursor
-  } while (cursor !== undefined)
+  for await (const { id, type } of allItems((page) => allowlists.list(page)))
+    if (type === 'FIXA') ids.push(id)
   return ids
 }

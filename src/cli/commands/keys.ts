@@ -3,13 +3,9 @@ import type { Command } from 'commander'
 import { identifier } from '../../core/identifiers.js'
 import { hashKey, parseScopes } from '../../guards/access/index.js'
 import { SCOPES } from '../../guards/access/scopes.js'
-import { note, printFacts, printJson, printLine, printTable } from '../output/print.js'
+import { note, printFacts, printResult, printRows } from '../output/print.js'
 import { list } from './support/parse.js'
-import { type CommonOptions, dataCommand, withSession } from './support/session.js'
-
-interface CreateFlags extends CommonOptions {
-  scopes: string[]
-}
+import { dataCommand, inSession } from './support/session.js'
 
 const SCOPES_HELP = `what the key may do, separated by commas: ${SCOPES.join(', ')}`
 
@@ -31,41 +27,38 @@ export function addKeyCommands(program: Command): void {
     .action(generateKey)
 }
 
-function createKey(name: string, flags: CreateFlags): Promise<void> {
-  return withSession(flags, async ({ keys, json }) => {
-    const created = await keys.create({ name, scopes: flags.scopes })
-    if (json) return printJson(created)
+const createKey = inSession(async ({ keys, print }, name: string, { scopes }: { scopes: string[] }) => {
+  const created = await keys.create({ name, scopes })
+  print(created, () => {
     printFacts({ ...created, scopes: created.scopes.join(', ') })
     note('Keep the key now: it is not shown again.')
   })
-}
+})
 
-function listKeys(flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ keys, json }) => {
-    const items = await keys.list()
-    if (json) return printJson({ items })
-    printTable(
-      ['NAME', 'ID', 'SCOPES', 'CREATED'],
-      items.map((item) => [item.name, item.id, item.scopes.join(', '), item.createdAt]),
-    )
-  })
-}
+const listKeys = inSession(async ({ keys, print }) => {
+  const items = await keys.list()
+  print({ items }, () =>
+    printRows(items, {
+      NAME: 'name',
+      ID: 'id',
+      SCOPES: ({ scopes }) => scopes.join(', '),
+      CREATED: 'createdAt',
+    }),
+  )
+})
 
-function revokeKey(name: string, flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ keys, json }) => {
-    await keys.revoke(name)
-    if (json) printJson({ name, revoked: true })
-    else printLine(`revoked ${name}; servers refuse it within 5 seconds`)
-  })
-}
+const revokeKey = inSession(async ({ keys, print }, name: string) => {
+  await keys.revoke(name)
+  print({ name, revoked: true }, `revoked ${name}; servers refuse it within 5 seconds`)
+})
 
-function unlockKeys(flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ keys, json }) => {
-    await keys.unlock()
-    if (json) printJson({ unlocked: true })
-    else printLine('unlocked: within 5 seconds, servers on a loopback address accept calls without a key')
-  })
-}
+const unlockKeys = inSession(async ({ keys, print }) => {
+  await keys.unlock()
+  print(
+    { unlocked: true },
+    'unlocked: within 5 seconds, servers on a loopback address accept calls without a key',
+  )
+})
 
 function generateKey(name: string, flags: { scopes: string[]; json?: boolean }): void {
   const key = `ctr_${randomBytes(32).toString('base64url')}`
@@ -74,10 +67,8 @@ function generateKey(name: string, flags: { scopes: string[]; json?: boolean }):
     scopes: parseScopes('scopes', flags.scopes),
     hash: hashKey(key),
   }
-  if (flags.json) {
-    printJson({ key, entry })
-    return
-  }
-  printFacts({ key, entry: JSON.stringify(entry) })
-  note('Give the key to the caller, and add the entry to the array CATRACA_KEYS of the server.')
+  printResult(flags.json, { key, entry }, () => {
+    printFacts({ key, entry: JSON.stringify(entry) })
+    note('Give the key to the caller, and add the entry to the array CATRACA_KEYS of the server.')
+  })
 }

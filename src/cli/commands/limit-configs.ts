@@ -1,43 +1,24 @@
 import { type Command, Option } from 'commander'
 import { CatracaError, invalid } from '../../core/errors.js'
-import type { ConfigAddress } from '../../guards/rate-limit/api.js'
+import type { ConfigAddress, ConfigQuery } from '../../guards/rate-limit/api.js'
 import { ALL_RESOURCES } from '../../guards/rate-limit/levels.js'
-import type { Level, LevelConfig, Limits } from '../../guards/rate-limit/types.js'
-import { note, printJson, printLine, printTable } from '../output/print.js'
-import { addPageOptions, noteNextPage, type PageFlags, pageOf } from './lists.js'
-import { type CappedNumber, cappedNumbers, effectiveOf, printResolved } from './support/effective-limits.js'
+import type { LevelConfig, Limits } from '../../guards/rate-limit/types.js'
+import { note, pick, printLine, printRows, printTable } from '../output/print.js'
+import { cappedNumbers, effectiveOf, printResolved } from './support/effective-limits.js'
 import { jsonObject } from './support/parse.js'
-import { type CommonOptions, dataCommand, withSession } from './support/session.js'
+import { addPageOptions, type CommonOptions, dataCommand, inSession, withSession } from './support/session.js'
 
-interface AddressFlags extends CommonOptions {
-  level: Level
-  entity?: string
-  identifier?: string
-  resource?: string
-  allResources?: true
-}
+type AddressFlags = Omit<ConfigAddress, 'resource'> & { resource?: string; allResources?: true }
 
 interface SetFlags extends AddressFlags {
-  limits?: Record<string, unknown>
+  limits?: Limits
   onUnavailable?: 'allow' | 'block'
   autoUpdate?: string
   strictVersion?: string
 }
 
-interface ListFlags extends PageFlags {
-  level: Level
-  resource?: string
-  scan?: true
-}
-
 interface PlanFlags extends CommonOptions {
   prune?: boolean
-}
-
-interface ResolveFlags extends CommonOptions {
-  entity?: string
-  identifier?: string
-  resource: string
 }
 
 export function addLimitConfigCommands(program: Command): void {
@@ -98,46 +79,27 @@ function levelCommand(parent: Command, name: string, description: string): Comma
 }
 
 /** On the resource level, either option names the resource. */
-function addressOf({
-  level,
-  entity,
-  identifier,
-  resource: given,
-  allResources,
-}: AddressFlags): ConfigAddress {
-  const resource = allResources ? ALL_RESOURCES : given
+function addressOf({ level, entity, identifier, ...flags }: AddressFlags): ConfigAddress {
+  const resource = flags.allResources ? ALL_RESOURCES : flags.resource
   const named = level === 'resource' ? (resource ?? identifier) : resource
   if (named === undefined) throw invalid('--resource', 'must be given')
   if (level === 'entity' && (entity ?? identifier) === undefined) throw invalid('--entity', 'must be given')
-  return { level, ...(entity !== undefined && { entity }), identifier, resource: named }
+  return { level, entity, identifier, resource: named }
 }
 
-function getConfig(flags: AddressFlags): Promise<void> {
-  return withSession(flags, async ({ limits, json }) => {
-    const address = addressOf(flags)
-    const config = (await limits.getConfig(address)) ?? notFound(address)
-    if (json) printJson(config)
-    else printConfig(config)
-  })
-}
+const getConfig = inSession(async ({ limits, print }, flags: AddressFlags) => {
+  const address = addressOf(flags)
+  const config = (await limits.getConfig(address)) ?? notFound(address)
+  print(config, () => printConfig(config))
+})
 
-function listConfigs(flags: ListFlags): Promise<void> {
-  return withSession(flags, async ({ limits, json }) => {
-    const { level, resource, scan } = flags
-    const page = await limits.listConfigs({
-      level,
-      ...pageOf(flags),
-      ...(resource && { resource }),
-      ...(scan && { scan }),
-    })
-    if (json) return printJson(page)
-    printTable(
-      ['ENTITY', 'RESOURCE', 'LIMITS'],
-      page.items.map(({ identifier = '', resource, config }) => [identifier, resource, summaryOf(config)]),
-    )
-    noteNextPage(page.nextCursor)
-  })
-}
+const listConfigs = inSession(async ({ limits, printPage }, flags: ConfigQuery) =>
+  printPage(await limits.listConfigs(pick(flags, ['level', 'limit', 'cursor', 'resource', 'scan'])), {
+    ENTITY: ({ identifier = '' }) => identifier,
+    RESOURCE: 'resource',
+    LIMITS: ({ config }) => summaryOf(config),
+  }),
+)
 
 /** `rpm 60/60s` for each limit, as far as the level states it. */
 function summaryOf({ limits, unreadable = {} }: LevelConfig): string {
@@ -147,38 +109,31 @@ function summaryOf({ limits, unreadable = {} }: LevelConfig): string {
   return [...described, ...Object.values(unreadable)].join(', ')
 }
 
-function setConfig(flags: SetFlags): Promise<void> {
-  return withSession(flags, async ({ limits, json }) => {
-    const { onUnavailable, autoUpdate, strictVersion } = flags
-    const address = addressOf(flags)
-    const config: LevelConfig = {
-      limits: (flags.limits ?? {}) as Limits,
-      ...(onUnavailable && { onUnavailable }),
-      ...(autoUpdate && { autoUpdate: autoUpdate === 'true' }),
-      ...(strictVersion && { strictVersion: strictVersion === 'true' }),
-    }
-    await limits.setConfig(address, config)
-    const effective = await effectiveOf(limits, address)
-    if (json) {
-      const stored = (await limits.getConfig(address)) ?? notFound(address)
-      printJson({ ...stored, ...(effective && { effective }) })
-      return
-    }
+const setConfig = inSession(async ({ limits, json, print }, flags: SetFlags) => {
+  const { autoUpdate, strictVersion } = flags
+  const address = addressOf(flags)
+  await limits.setConfig(address, {
+    limits: flags.limits ?? {},
+    ...pick(flags, ['onUnavailable']),
+    ...(autoUpdate && { autoUpdate: autoUpdate === 'true' }),
+    ...(strictVersion && { strictVersion: strictVersion === 'true' }),
+  })
+  const effective = await effectiveOf(limits, address)
+  const stored = json ? ((await limits.getConfig(address)) ?? notFound(address)) : {}
+  print({ ...stored, ...(effective && { effective }) }, () => {
     printLine(`set ${address.level} ${address.resource}`)
     if (effective === undefined)
       note('the limit is not complete yet: a level must state its capacity and period')
     else printResolved(effective)
   })
-}
+})
 
-function deleteConfig(flags: AddressFlags): Promise<void> {
-  return withSession(flags, async ({ limits, json }) => {
-    const address = addressOf(flags)
-    if (!(await limits.deleteConfig(address))) notFound(address)
-    if (json) printJson({ level: address.level, resource: address.resource, deleted: true })
-    else printLine(`deleted ${address.level} ${address.resource}`)
-  })
-}
+const deleteConfig = inSession(async ({ limits, print }, flags: AddressFlags) => {
+  const address = addressOf(flags)
+  if (!(await limits.deleteConfig(address))) notFound(address)
+  const { level, resource } = address
+  print({ level, resource, deleted: true }, `deleted ${level} ${resource}`)
+})
 
 function notFound({ level, resource }: ConfigAddress): never {
   throw new CatracaError('LIMIT_CONFIG_NOT_FOUND', `the ${level} level has no configuration for ${resource}`)
@@ -194,27 +149,20 @@ function printConfig({ limits, unreadable = {}, ...others }: LevelConfig): void 
   for (const problem of Object.values(unreadable)) note(problem)
 }
 
-function resolveConfig({ entity, identifier, resource, ...flags }: ResolveFlags): Promise<void> {
-  return withSession(flags, async ({ limits, json }) => {
-    const resolved = await limits.resolveConfig(entity ?? identifier, resource)
-    if (json) printJson(resolved)
-    else printResolved(resolved)
-  })
-}
+const resolveConfig = inSession(async ({ limits, print }, flags: ConfigAddress) => {
+  const resolved = await limits.resolveConfig(flags.entity ?? flags.identifier, flags.resource)
+  print(resolved, () => printResolved(resolved))
+})
 
-function listCapped(flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ limits, json }) => {
-    const items: CappedNumber[] = []
-    for await (const found of cappedNumbers(limits)) items.push(...found)
-    if (json) return printJson({ items })
-    printTable(
-      ['ENTITY', 'RESOURCE', 'LIMIT', 'FIELD', 'STATED', 'EFFECTIVE', 'CAPPED BY'],
-      items.map(({ identifier = '', resource, limit, field, stated, effective, by }) => {
-        return [identifier, resource, limit, field, stated, effective, by]
-      }),
-    )
-  })
-}
+const listCapped = inSession(async ({ limits, print }) => {
+  const items = await cappedNumbers(limits)
+  print({ items }, () =>
+    printRows(items, {
+      ...{ ENTITY: ({ identifier = '' }) => identifier, RESOURCE: 'resource', LIMIT: 'limit' },
+      ...{ FIELD: 'field', STATED: 'stated', EFFECTIVE: 'effective', 'CAPPED BY': 'by' },
+    }),
+  )
+})
 
 const planFile = (file: string, flags: PlanFlags) => planOrApply(file, flags, false)
 const applyFile = (file: string, flags: PlanFlags) => planOrApply(file, flags, true)
@@ -223,13 +171,12 @@ async function planOrApply(file: string, flags: PlanFlags, isApplied: boolean): 
   // Imported here: other commands need no YAML.
   const { apply, describeChange, plan, planPrune, readPlan } = await import('./support/config-plan.js')
   const records = readPlan(file)
-  await withSession(flags, async ({ limits, json }) => {
+  await withSession(flags, async ({ limits, json, print }) => {
     const pruned = flags.prune ? await planPrune(limits, records) : []
     const changes = [...(await plan(limits, records)), ...pruned]
     if (!json) for (const change of changes) for (const line of describeChange(change)) printLine(line)
     if (isApplied) await apply(limits, changes)
-    if (json) printJson({ changes, applied: isApplied })
-    else note(summary(changes.length, isApplied))
+    print({ changes, applied: isApplied }, () => note(summary(changes.length, isApplied)))
   })
 }
 

@@ -1,29 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { LimitStatus, Limits, ResourceUsage, UsageEntry } from '../../guards/rate-limit/types.js'
+import type { UsageQuery } from '../../guards/rate-limit/api.js'
+import type { AcquireRequest, LimitStatus, ResourceUsage, UsageEntry } from '../../guards/rate-limit/types.js'
 import { EXIT, Exit } from '../output/failure.js'
-import { note, printJson, printLine, printTable } from '../output/print.js'
+import { note, pick, printLine, printRows } from '../output/print.js'
 import { jsonObject } from './support/parse.js'
-import { type CommonOptions, dataCommand, withSession } from './support/session.js'
-
-interface SubjectFlags extends CommonOptions {
-  entity: string
-  resource: string
-  /** For `status` and `acquire`. */
-  limits?: Limits
-}
-
-interface AcquireFlags extends SubjectFlags {
-  consume?: Record<string, number>
-  exitCode?: boolean
-}
-
-interface UsageFlags extends CommonOptions {
-  entity?: string
-  resource: string
-  step?: 'hour' | 'day'
-  from?: string
-  to?: string
-}
+import { dataCommand, inSession } from './support/session.js'
 
 export function addLimitCommands(program: Command): void {
   const limits = program.command('limits').description('usage of rate limits')
@@ -65,67 +46,46 @@ function costs(text: string): Record<string, number> {
 }
 
 function printStatuses(limits: Record<string, LimitStatus>): void {
-  printTable(
-    ['LIMIT', 'HOLDS', 'LEFT', 'RESET MS'],
-    Object.entries(limits).map(([name, { limit, remaining, resetMs }]) => [name, limit, remaining, resetMs]),
-  )
+  const rows = Object.entries(limits).map(([name, status]) => ({ name, ...status }))
+  printRows(rows, { LIMIT: 'name', HOLDS: 'limit', LEFT: 'remaining', 'RESET MS': 'resetMs' })
 }
 
-function showStatus({ entity, resource, limits: given, ...flags }: SubjectFlags): Promise<void> {
-  return withSession(flags, async ({ limits, json }) => {
-    const status = await limits.status(entity, resource, given && { limits: given })
-    if (json) printJson(status)
-    else printStatuses(status.limits)
-  })
-}
+const showStatus = inSession(async ({ limits, print }, flags: AcquireRequest) => {
+  const status = await limits.status(flags.entity, flags.resource, pick(flags, ['limits']))
+  print(status, () => printStatuses(status.limits))
+})
 
-function reset({ entity, resource, ...flags }: SubjectFlags): Promise<void> {
-  return withSession(flags, async ({ limits, json }) => {
-    await limits.reset(entity, resource)
-    if (json) printJson({ entity, resource, reset: true })
-    else printLine(`reset ${entity} ${resource}`)
-  })
-}
+const reset = inSession(async ({ limits, print }, { entity, resource }: AcquireRequest) => {
+  await limits.reset(entity, resource)
+  print({ entity, resource, reset: true }, `reset ${entity} ${resource}`)
+})
 
-function acquire(given: AcquireFlags): Promise<void> {
-  const { entity, resource, consume, limits: ofCall, exitCode, ...flags } = given
-  return withSession(flags, async ({ limits, json }) => {
-    const answer = await limits.acquire({
-      ...{ entity, resource },
-      ...(consume && { consume }),
-      ...(ofCall && { limits: ofCall }),
-    })
-    if (json) {
-      const { policies: _, ...told } = JSON.parse(JSON.stringify(answer)) as typeof answer
-      printJson(told)
-    } else {
-      printStatuses(answer.limits)
-      for (const { entity: who, limit, retryAfterMs } of answer.allowed ? [] : answer.violations) {
-        note(`${limit} of ${who} is used up; try again in ${retryAfterMs} ms`)
-      }
-      printLine(answer.allowed ? `allowed, lease ${answer.leaseId}` : 'denied')
+const acquire = inSession(async ({ limits, print }, flags: AcquireRequest & { exitCode?: boolean }) => {
+  const answer = await limits.acquire(pick(flags, ['entity', 'resource', 'consume', 'limits']))
+  print({ ...JSON.parse(JSON.stringify(answer)), policies: undefined }, () => {
+    printStatuses(answer.limits)
+    for (const { entity, limit, retryAfterMs } of answer.allowed ? [] : answer.violations) {
+      note(`${limit} of ${entity} is used up; try again in ${retryAfterMs} ms`)
     }
-    if (!answer.allowed && exitCode) throw new Exit(EXIT.denied)
+    printLine(answer.allowed ? `allowed, lease ${answer.leaseId}` : 'denied')
   })
-}
+  if (!answer.allowed && flags.exitCode) throw new Exit(EXIT.denied)
+})
 
-function showUsage({ entity, resource, step, from, to, ...flags }: UsageFlags): Promise<void> {
-  return withSession(flags, async ({ limits, json }) => {
-    const query = { ...(step && { step }), ...(from && { from }), ...(to && { to }) }
+const showUsage = inSession(
+  async ({ limits, print }, flags: UsageQuery & { entity?: string; resource: string }) => {
+    const { entity, resource } = flags
+    const query = pick(flags, ['step', 'from', 'to'])
     const usage: Partial<ResourceUsage> & { items: UsageEntry[] } =
       entity === undefined
         ? await limits.resourceUsage(resource, query)
         : await limits.usage(entity, resource, query)
-    if (json) return printJson(usage)
-    printTable(
-      ['START', 'LIMIT', 'ADMITTED', 'DENIED'],
-      usage.items.map(({ start, limit, admitted, denied }) => [start, limit, admitted, denied]),
-    )
-    if (usage.entities === undefined || usage.entities.length === 0) return
-    printLine('')
-    printTable(
-      ['ENTITY', 'LIMIT', 'ADMITTED', 'DENIED'],
-      usage.entities.map(({ entity, limit, admitted, denied }) => [entity, limit, admitted, denied]),
-    )
-  })
-}
+    const counts = { LIMIT: 'limit', ADMITTED: 'admitted', DENIED: 'denied' } as const
+    print(usage, () => {
+      printRows(usage.items, { START: 'start', ...counts })
+      if (usage.entities === undefined || usage.entities.length === 0) return
+      printLine('')
+      printRows(usage.entities, { ENTITY: 'entity', ...counts })
+    })
+  },
+)

@@ -11,9 +11,16 @@ import type {
 } from '../../guards/allowlist/types.js'
 import { LIST_SORTS } from '../../guards/allowlist/types.js'
 import { EXIT, Exit } from '../output/failure.js'
-import { customers, note, pick, printFacts, printJson, printLine, printTable } from '../output/print.js'
+import { customers, note, pick, printFacts, printResult } from '../output/print.js'
 import { wholeNumber } from './support/parse.js'
-import { type CommonOptions, dataCommand, ruleCommand, withSession } from './support/session.js'
+import {
+  addPageOptions,
+  type CommonOptions,
+  dataCommand,
+  inSession,
+  ruleCommand,
+  withSession,
+} from './support/session.js'
 import { addWaveOptions, describeWave, type WaveFlags, waveConfig } from './support/wave-options.js'
 
 type RuleFlags = Omit<CommonOptions, 'config'> & WaveFlags
@@ -29,13 +36,6 @@ interface UpdateFlags extends RuleFlags {
   name?: string
   ifVersion?: number
 }
-
-export interface PageFlags extends CommonOptions {
-  limit?: number
-  cursor?: string
-}
-
-type ListFlags = PageFlags & Pick<AllowlistQuery, 'search' | 'type' | 'sort' | 'order'>
 
 export function addListCommands(allowlist: Command): void {
   const create = ruleCommand(allowlist, 'create', 'create an allowlist')
@@ -54,8 +54,8 @@ export function addListCommands(allowlist: Command): void {
     )
   addWaveOptions(create).action(createList)
 
-  dataCommand(allowlist, 'get <id>', 'show one allowlist').action((id: string, flags: CommonOptions) =>
-    withSession(flags, async ({ allowlists, json }) => printList(await allowlists.get(id), json)),
+  dataCommand(allowlist, 'get <id>', 'show one allowlist').action(
+    inSession(async ({ allowlists, json }, id: string) => printList(await allowlists.get(id), json)),
   )
   const list = dataCommand(allowlist, 'list', 'show the allowlists')
     .option('--search <text>', 'only lists with this text in their id or name')
@@ -70,13 +70,12 @@ export function addListCommands(allowlist: Command): void {
   addWaveOptions(update).action(updateList)
 
   dataCommand(allowlist, 'pause <id>', 'pause a wave: no customer passes, and its rule is kept').action(
-    (id: string, flags: CommonOptions) =>
-      withSession(flags, async ({ allowlists, json }) => printList(await allowlists.pause(id), json)),
+    inSession(async ({ allowlists, json }, id: string) => printList(await allowlists.pause(id), json)),
   )
   dataCommand(allowlist, 'resume <id>', 'resume a paused wave with the rule that it had')
     .option('--if-version <version>', 'change nothing unless the list has this version', wholeNumber)
-    .action((id: string, flags: CommonOptions & { ifVersion?: number }) =>
-      withSession(flags, async ({ allowlists, json }) =>
+    .action(
+      inSession(async ({ allowlists, json }, id: string, flags: { ifVersion?: number }) =>
         printList(await allowlists.resume(id, pick(flags, ['ifVersion'])), json),
       ),
     )
@@ -87,20 +86,6 @@ export function addListCommands(allowlist: Command): void {
     .action(deleteList)
 }
 
-export function addPageOptions(command: Command): Command {
-  return command
-    .option('--limit <count>', 'how many at most, up to 1000', wholeNumber)
-    .option('--cursor <cursor>', 'continue after a page: the cursor that it printed')
-}
-
-export function pageOf({ limit, cursor }: PageFlags): { limit?: number; cursor?: string } {
-  return { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) }
-}
-
-export function noteNextPage(nextCursor: string | undefined): void {
-  if (nextCursor !== undefined) note(`there is more: --cursor ${nextCursor}`)
-}
-
 function common({ config, ...flags }: RuleFlags): CommonOptions {
   return flags
 }
@@ -108,10 +93,7 @@ function common({ config, ...flags }: RuleFlags): CommonOptions {
 function createList(flags: CreateFlags): Promise<void> {
   const config = waveConfig(flags)
   const input: NewAllowlist = {
-    ...(flags.id !== undefined && { id: flags.id }),
-    name: flags.name,
-    type: flags.type,
-    ...(flags.precision && { precision: flags.precision }),
+    ...pick(flags, ['id', 'name', 'type', 'precision']),
     ...(config && { config }),
   }
   return withSession(common(flags), async ({ allowlists, json }) => {
@@ -119,54 +101,32 @@ function createList(flags: CreateFlags): Promise<void> {
   })
 }
 
-function listLists(flags: ListFlags): Promise<void> {
-  return withSession(flags, async ({ allowlists, json }) => {
-    const page = await allowlists.list({
-      ...pageOf(flags),
-      ...pick(flags, ['search', 'type', 'sort', 'order']),
-    })
-    if (json) return printJson(page)
-    printTable(
-      ['ID', 'NAME', 'TYPE', 'PRECISION', 'CUSTOMERS', 'VERSION', 'UPDATED'],
-      page.items.map((list) => [
-        list.id,
-        list.name,
-        list.type,
-        list.precision,
-        list.customerCount,
-        list.version,
-        list.updatedAt,
-      ]),
-    )
-    noteNextPage(page.nextCursor)
-  })
-}
+const LIST_QUERY = ['limit', 'cursor', 'search', 'type', 'sort', 'order'] as const
+
+const listLists = inSession(async ({ allowlists, printPage }, flags: AllowlistQuery) =>
+  printPage(await allowlists.list(pick(flags, LIST_QUERY)), {
+    ...{ ID: 'id', NAME: 'name', TYPE: 'type', PRECISION: 'precision', CUSTOMERS: 'customerCount' },
+    ...{ VERSION: 'version', UPDATED: 'updatedAt' },
+  }),
+)
 
 function updateList(id: string, flags: UpdateFlags): Promise<void> {
   const config = waveConfig(flags)
-  const change: AllowlistChange = {
-    ...(flags.name !== undefined && { name: flags.name }),
-    ...(config && { config }),
-  }
+  const change: AllowlistChange = { ...pick(flags, ['name']), ...(config && { config }) }
   if (Object.keys(change).length === 0) throw invalid('options', 'must be given with something to change')
-  const condition = flags.ifVersion === undefined ? {} : { ifVersion: flags.ifVersion }
   return withSession(common(flags), async ({ allowlists, json }) => {
-    printList(await allowlists.update(id, change, condition), json)
+    printList(await allowlists.update(id, change, pick(flags, ['ifVersion'])), json)
   })
 }
 
-async function deleteList(
-  id: string,
-  flags: CommonOptions & { yes?: boolean; wait: boolean },
-): Promise<void> {
-  await withSession(flags, async ({ allowlists, json, settle }) => {
-    if (!flags.yes) await confirm(id, (await allowlists.get(id)).customerCount)
+const deleteList = inSession(
+  async ({ allowlists, print, settle }, id: string, { yes, wait }: { yes?: boolean; wait: boolean }) => {
+    if (!yes) await confirm(id, (await allowlists.get(id)).customerCount)
     await allowlists.delete(id)
-    if (flags.wait) await settle()
-    if (json) printJson({ id, deleted: true })
-    else printLine(`deleted ${id}`)
-  })
-}
+    if (wait) await settle()
+    print({ id, deleted: true }, `deleted ${id}`)
+  },
+)
 
 async function confirm(id: string, customerCount: number): Promise<void> {
   if (!process.stdin.isTTY) throw invalid('--yes', 'is needed when there is no terminal to confirm')
@@ -184,6 +144,5 @@ const TAIL = ['customerCount', 'version', 'shardCount', 'createdAt', 'updatedAt'
 export function printList(list: Allowlist, json: boolean): void {
   const config = list.config && describeWave(list.config)
   const paused = list.paused && `since ${list.paused.at}; before: ${describeWave(list.paused.config)}`
-  if (json) printJson(list)
-  else printFacts({ ...pick(list, HEAD), config, paused, ...pick(list, TAIL) })
+  printResult(json, list, () => printFacts({ ...pick(list, HEAD), config, paused, ...pick(list, TAIL) }))
 }

@@ -4,20 +4,16 @@ import { DEFAULT_TTL_MS, DEFAULT_WAIT_MS } from '../../guards/lock/options.js'
 import { systemTiming } from '../../guards/lock/timing.js'
 import { holdWhile } from '../../guards/lock/with-lock.js'
 import { EXIT, Exit } from '../output/failure.js'
-import { note, printFacts, printJson, printLine } from '../output/print.js'
+import { note, printFacts } from '../output/print.js'
 import { runHeld } from './support/child-command.js'
-import { type CommonOptions, dataCommand, withSession } from './support/session.js'
+import { digits } from './support/parse.js'
+import { dataCommand, inSession } from './support/session.js'
 
-interface RunFlags extends CommonOptions {
+interface RunFlags {
   ttlMs: number
   waitMs: number
   heldExitCode?: number
   killAfterMs: number
-}
-
-interface ReleaseFlags extends CommonOptions {
-  token?: string
-  force?: boolean
 }
 
 export function addLockCommands(program: Command): void {
@@ -44,10 +40,7 @@ export function addLockCommands(program: Command): void {
     .action(release)
 }
 
-function whole(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
-  return Number(text)
-}
+const whole = digits(9)
 
 function exitCode(text: string): number {
   const code = whole(text)
@@ -55,44 +48,38 @@ function exitCode(text: string): number {
   return code
 }
 
-async function run(name: string, command: string[], flags: RunFlags): Promise<void> {
+const run = inSession(async ({ locks }, name: string, command: string[], flags: RunFlags) => {
   const { ttlMs, waitMs, heldExitCode, killAfterMs } = flags
-  await withSession(flags, async ({ locks }) => {
-    const report = (message: string) => note(`catraca: ${message}`)
-    const running = holdWhile({ locks, timing: systemTiming, report }, name, { ttlMs, waitMs }, (lock) =>
-      runHeld(command, lock, lock.fenceOf(name), killAfterMs),
-    )
-    const code = await running.catch((error) => {
-      if (heldExitCode === undefined || !isCatracaError(error, 'LOCK_HELD')) throw error
-      note(`catraca: ${error.message}`)
-      return heldExitCode
-    })
-    if (code === 'lost') {
-      note(`catraca: the lock ${name} was lost, so the command was stopped`)
-      throw new Exit(EXIT.failure)
-    }
-    if (code !== 0) throw new Exit(code)
+  const report = (message: string) => note(`catraca: ${message}`)
+  const running = holdWhile({ locks, timing: systemTiming, report }, name, { ttlMs, waitMs }, (lock) =>
+    runHeld(command, lock, lock.fenceOf(name), killAfterMs),
+  )
+  const code = await running.catch((error) => {
+    if (heldExitCode === undefined || !isCatracaError(error, 'LOCK_HELD')) throw error
+    report(error.message)
+    return heldExitCode
   })
-}
+  if (code === 'lost') {
+    report(`the lock ${name} was lost, so the command was stopped`)
+    throw new Exit(EXIT.failure)
+  }
+  if (code !== 0) throw new Exit(code)
+})
 
-function showStatus(name: string, flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ locks, json }) => {
-    const { held, fence, expiresAt } = await locks.status(name)
-    const state = { name, held, ...(fence !== undefined && { fence }), ...(expiresAt && { expiresAt }) }
-    if (json) printJson(state)
-    else printFacts(state)
-  })
-}
+const showStatus = inSession(async ({ locks, print }, name: string) => {
+  const { held, fence, expiresAt } = await locks.status(name)
+  const state = { name, held, ...(fence !== undefined && { fence }), ...(expiresAt && { expiresAt }) }
+  print(state, () => printFacts(state))
+})
 
-function release(name: string, { token, force, ...flags }: ReleaseFlags): Promise<void> {
-  return withSession(flags, async ({ locks, json }) => {
+const release = inSession(
+  async ({ locks, print }, name: string, { token, force }: { token?: string; force?: boolean }) => {
     if ((token === undefined) === (force !== true)) {
       throw new CatracaError('INVALID_INPUT', 'give either --token or --force')
     }
     const released = force ? await locks.forceRelease(name) : await locks.release(name, token!)
     if (!released && !force)
       throw new CatracaError('LOCK_LOST', `the lock ${name} is no longer held with this token`)
-    if (json) printJson({ name, released })
-    else printLine(released ? `released ${name}` : `${name} was free`)
-  })
-}
+    print({ name, released }, released ? `released ${name}` : `${name} was free`)
+  },
+)

@@ -1,15 +1,8 @@
 import type { Command } from 'commander'
-import type { Member, MemberInput } from '../../guards/allowlist/types.js'
-import { customers, pick, printFacts, printJson, printLine, printTable } from '../output/print.js'
-import { addPageOptions, noteNextPage, type PageFlags, pageOf } from './lists.js'
+import type { Member, MemberInput, PageRequest } from '../../guards/allowlist/types.js'
+import { customers, pick, printFacts } from '../output/print.js'
 import { jsonObject } from './support/parse.js'
-import { type CommonOptions, dataCommand, withSession } from './support/session.js'
-
-interface AddFlags extends CommonOptions {
-  addedBy?: string
-  metadata?: Record<string, unknown>
-  expiresAt?: string
-}
+import { addPageOptions, dataCommand, inSession, pageOf } from './support/session.js'
 
 export function addMemberCommands(allowlist: Command): void {
   dataCommand(allowlist, 'add <id> <customer>', 'add a customer, or replace the attributes of a member')
@@ -25,64 +18,36 @@ export function addMemberCommands(allowlist: Command): void {
   ).action(listsOf)
 }
 
-function addMember(id: string, customer: string, flags: AddFlags): Promise<void> {
-  const input: MemberInput = {
-    ...(flags.addedBy !== undefined && { addedBy: flags.addedBy }),
-    ...(flags.metadata && { metadata: flags.metadata }),
-    ...(flags.expiresAt !== undefined && { expiresAt: flags.expiresAt }),
-  }
-  return withSession(flags, async ({ allowlists, json }) => {
-    const result = await allowlists.add(id, customer, input)
-    if (json) return printJson(result)
-    printLine(
-      `${result.added ? 'added' : 'was already a member; replaced'}; ${customers(result.customerCount)}`,
-    )
-  })
-}
+const addMember = inSession(
+  async ({ allowlists, print }, id: string, customer: string, flags: MemberInput) => {
+    const result = await allowlists.add(id, customer, pick(flags, ['addedBy', 'metadata', 'expiresAt']))
+    const what = result.added ? 'added' : 'was already a member; replaced'
+    print(result, `${what}; ${customers(result.customerCount)}`)
+  },
+)
 
-function removeMember(id: string, customer: string, flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ allowlists, json }) => {
-    const result = await allowlists.remove(id, customer)
-    if (json) return printJson(result)
-    printLine(`${result.removed ? 'removed' : 'was not there'}; ${customers(result.customerCount)}`)
-  })
-}
+const removeMember = inSession(async ({ allowlists, print }, id: string, customer: string) => {
+  const result = await allowlists.remove(id, customer)
+  print(result, `${result.removed ? 'removed' : 'was not there'}; ${customers(result.customerCount)}`)
+})
 
-function showMember(id: string, customer: string, flags: CommonOptions): Promise<void> {
-  return withSession(flags, async ({ allowlists, json }) => {
-    const member = await allowlists.member(id, customer)
-    if (json) return printJson(member)
-    const metadata = member.metadata && JSON.stringify(member.metadata)
-    printFacts({ ...pick(member, ['customerId', 'addedAt', 'addedBy', 'expiresAt']), metadata })
-  })
-}
+const metadataText = ({ metadata }: Member) => metadata && JSON.stringify(metadata)
 
-function listMembers(id: string, flags: PageFlags): Promise<void> {
-  return withSession(flags, async ({ allowlists, json }) => {
-    const page = await allowlists.members(id, pageOf(flags))
-    if (json) return printJson(page)
-    printTable(
-      ['CUSTOMER', 'ADDED', 'BY', 'EXPIRES', 'METADATA'],
-      page.items.map((member: Member) => [
-        member.customerId,
-        member.addedAt,
-        member.addedBy,
-        member.expiresAt,
-        member.metadata && JSON.stringify(member.metadata),
-      ]),
-    )
-    noteNextPage(page.nextCursor)
-  })
-}
+const showMember = inSession(async ({ allowlists, print }, id: string, customer: string) => {
+  const member = await allowlists.member(id, customer)
+  const facts = pick(member, ['customerId', 'addedAt', 'addedBy', 'expiresAt'])
+  print(member, () => printFacts({ ...facts, metadata: metadataText(member) }))
+})
 
-function listsOf(customer: string, flags: PageFlags): Promise<void> {
-  return withSession(flags, async ({ allowlists, json }) => {
-    const page = await allowlists.listsOf(customer, pageOf(flags))
-    if (json) return printJson(page)
-    printTable(
-      ['ALLOWLIST', 'NAME', 'ADDED', 'EXPIRES'],
-      page.items.map((entry) => [entry.allowlistId, entry.name, entry.addedAt, entry.expiresAt]),
-    )
-    noteNextPage(page.nextCursor)
-  })
-}
+const listMembers = inSession(async ({ allowlists, printPage }, id: string, flags: PageRequest) =>
+  printPage(await allowlists.members(id, pageOf(flags)), {
+    ...{ CUSTOMER: 'customerId', ADDED: 'addedAt', BY: 'addedBy', EXPIRES: 'expiresAt' },
+    METADATA: metadataText,
+  }),
+)
+
+const listsOf = inSession(async ({ allowlists, printPage }, customer: string, flags: PageRequest) =>
+  printPage(await allowlists.listsOf(customer, pageOf(flags)), {
+    ...{ ALLOWLIST: 'allowlistId', NAME: 'name', ADDED: 'addedAt', EXPIRES: 'expiresAt' },
+  }),
+)

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander'
 import { CatracaError, invalid } from '../../core/errors.js'
-import type { Allowlist, WaveConfig } from '../../guards/allowlist/types.js'
+import type { Allowlist, RampStep, WaveConfig } from '../../guards/allowlist/types.js'
 import { printList } from './lists.js'
-import { type Step, share, step } from './support/parse.js'
+import { share, step } from './support/parse.js'
 import { type CommonOptions, dataCommand, withSession } from './support/session.js'
 
 interface RampFlags extends CommonOptions {
   to?: number
-  step?: Step[]
+  step?: RampStep[]
   clear?: boolean
   pause?: boolean
 }

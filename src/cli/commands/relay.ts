@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { startRelay } from '../../app/relay.js'
 import { storeOf } from '../../config/load.js'
-import { redactStoreUrl } from '../../config/store-url.js'
+import { redactStoreUrl } from '../../engines/registry.js'
 import { note } from '../output/print.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from './support/session.js'
 import { closeInTime, stopBy, stopSignal } from './support/stop-signal.js'

@@ -3,7 +3,7 @@ import type { ReshardStatus } from '../../guards/allowlist/types.js'
 import { count, note } from '../output/print.js'
 import { printList } from './lists.js'
 import { wholeNumber } from './support/parse.js'
-import { type CommonOptions, dataCommand, withSession } from './support/session.js'
+import { dataCommand, inSession } from './support/session.js'
 
 const TOLD_EVERY_MS = 1000
 
@@ -14,8 +14,8 @@ export function addReshardCommand(allowlist: Command): void {
     'move an allowlist to another number of shards, while checks continue',
   )
     .requiredOption('--shards <count>', 'number of shards', wholeNumber)
-    .action((id: string, flags: CommonOptions & { shards: number }) =>
-      withSession(flags, async ({ allowlists, json }) => {
+    .action(
+      inSession(async ({ allowlists, json }, id: string, flags: { shards: number }) => {
         const stop = new AbortController()
         process.once('SIGINT', () => stop.abort(new Error('stopped; the allowlist stays as it was')))
         const onProgress = json ? () => {} : printProgress()

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { storeOf } from '../../config/load.js'
 import type { Config } from '../../config/schema.js'
-import { parseStoreUrl } from '../../config/store-url.js'
 import { CatracaError } from '../../core/errors.js'
 import { reportFailuresTo } from '../../core/timers.js'
+import { storeFacts } from '../../engines/registry.js'
 import { note } from '../output/print.js'
 import { serverOptions, servingOptions } from '../settings.js'
 import { takeConnections } from '../workers/connections.js'
@@ -38,7 +38,7 @@ async function serve(options: ConfigOptions): Promise<void> {
   const stores = (Object.keys(config.stores) as (keyof Config['stores'])[]).map((name) =>
     storeOf(config, name),
   )
-  if (stores.some((store) => parseStoreUrl(store).engine === 'memory')) {
+  if (stores.some((store) => storeFacts(store).isPrivate)) {
     throw new CatracaError('CONFIG_INVALID', 'a memory: store belongs to one process: --workers must be 1')
   }
   // One key for all workers, so that the hash of a customer is the same in all of them.

@@ -1,20 +1,14 @@
 import { type Command, Option } from 'commander'
 import { invalid } from '../../core/errors.js'
 import { EXIT, Exit } from '../output/failure.js'
-import { printJson, printLine } from '../output/print.js'
+import { pick } from '../output/print.js'
 import { time } from './support/parse.js'
-import { type CommonOptions, dataCommand, withSession } from './support/session.js'
+import { type CommonOptions, dataCommand, inSession, withSession } from './support/session.js'
 
 interface RevokeFlags extends CommonOptions {
   expiresAt: number
   subject?: string
   notBefore?: number
-}
-
-interface CheckFlags extends CommonOptions {
-  subject?: string
-  issuedAt?: number
-  exitCode?: boolean
 }
 
 export function addTokenCommands(program: Command): void {
@@ -49,27 +43,28 @@ function revoke(jtis: string[], { expiresAt, subject, notBefore, ...flags }: Rev
   if ((jtis.length === 0) === (subject === undefined))
     throw invalid('jti', 'or --subject must be given, and not both')
   if (notBefore !== undefined && subject === undefined) throw invalid('not-before', 'needs --subject')
-  return withSession(flags, async ({ tokens, json }) => {
+  return withSession(flags, async ({ tokens, print }) => {
     const end = dateOf(expiresAt)
     if (subject === undefined) await tokens.revokeAll(jtis.map((jti) => ({ jti, expiresAt: end })))
     else await tokens.revokeSubject({ subject, notBefore: dateOf(notBefore ?? Date.now()), expiresAt: end })
-    if (json) printJson({ revoked: subject ?? jtis, expiresAt: end.toISOString() })
-    else
-      printLine(
-        `revoked ${subject === undefined ? jtis.join(', ') : `all of ${subject}`} until ${end.toISOString()}`,
-      )
+    const until = end.toISOString()
+    const which = subject === undefined ? jtis.join(', ') : `all of ${subject}`
+    print({ revoked: subject ?? jtis, expiresAt: until }, `revoked ${which} until ${until}`)
   })
 }
 
-function check(jti: string, { subject, issuedAt, exitCode, ...flags }: CheckFlags): Promise<void> {
-  return withSession(flags, async ({ tokens, json }) => {
+const check = inSession(
+  async (
+    { tokens, print },
+    jti: string,
+    flags: { subject?: string; issuedAt?: number; exitCode?: boolean },
+  ) => {
+    const { issuedAt } = flags
     const answer = await tokens.check({
-      jti,
-      ...(subject !== undefined && { subject }),
+      ...{ jti, ...pick(flags, ['subject']) },
       ...(issuedAt !== undefined && { issuedAt: dateOf(issuedAt) }),
     })
-    if (json) printJson(answer)
-    else printLine(answer.revoked ? 'revoked' : 'not revoked')
-    if (answer.revoked && exitCode) throw new Exit(EXIT.denied)
-  })
-}
+    print(answer, answer.revoked ? 'revoked' : 'not revoked')
+    if (answer.revoked && flags.exitCode) throw new Exit(EXIT.denied)
+  },
+)

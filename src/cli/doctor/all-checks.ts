@@ -1,5 +1,5 @@
-import { engineChecks } from '../../app/diagnose.js'
 import type { Check } from '../../core/diagnosis.js'
+import { engineChecks } from '../../engines/registry.js'
 import { SERVING_CHECKS, SOURCE_CHECKS } from './configuration.js'
 import { MACHINE_CHECKS } from './machine.js'
 import { REACH_CHECK, SERVER_CHECKS } from './server.js'

@@ -11,7 +11,6 @@ import {
   readEnvironment,
   readFile,
 } from '../../config/sources.js'
-import { parseStoreUrl } from '../../config/store-url.js'
 import {
   type Check,
   type CheckResult,
@@ -23,6 +22,7 @@ import {
   warning,
 } from '../../core/diagnosis.js'
 import { type CatracaError, isCatracaError } from '../../core/errors.js'
+import { storeFacts } from '../../engines/registry.js'
 import { usesCodes } from '../settings.js'
 
 /** The valid part of the configuration, and its problems. */
@@ -120,8 +120,7 @@ function secretFiles({ env, cwd, configFile }: ConfigFacts): Set<string> {
 function hasPassword(path: string, value: unknown): boolean {
   if (path !== 'store' && !path.startsWith('stores.')) return false
   try {
-    const url = parseStoreUrl(String(value))
-    return url.engine === 'redis' && url.password !== undefined
+    return storeFacts(String(value)).hasPassword ?? false
   } catch {
     return false
   }
@@ -163,8 +162,7 @@ const pepperCheck: Check<ConfigFacts> = {
         ? warning(`it has fewer than ${LEAST_PEPPER} characters`)
         : ok('it is set')
     }
-    const { engine } = parseStoreUrl(stores.codes ?? store)
-    if (engine === 'embedded' || engine === 'memory') return ok('the store generates and keeps one')
+    if (storeFacts(stores.codes ?? store).keepsSecrets) return ok('the store generates and keeps one')
     return usesCodes(config)
       ? problem('none, but one-time codes are in use: the server does not start')
       : ok('none, so one-time codes are disabled')

@@ -1,3 +1,5 @@
+import { type CatracaApiError, type CatracaClient, createClient } from '../../client/index.js'
+import { patientFetch } from '../../client/node.js'
 import {
   type Check,
   type CheckResult,
@@ -21,7 +23,6 @@ export interface ServerFacts {
 }
 
 interface Answer {
-  isOk: boolean
   status: number
   date: string | null
   sentAt: number
@@ -29,26 +30,28 @@ interface Answer {
   body: Record<string, unknown>
 }
 
-async function ask({ url, key, now }: ServerFacts, path: string, withKey = false): Promise<Answer> {
-  const sentAt = now()
-  const response = await fetch(url.replace(/\/+$/, '') + path, {
-    headers: withKey && key !== undefined ? { authorization: `Bearer ${key}` } : {},
-    redirect: 'manual',
-    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-  })
-  const receivedAt = now()
-  const body = (await response.json().catch(() => ({}))) as Record<string, unknown>
-  return {
-    isOk: response.ok,
-    status: response.status,
-    date: response.headers.get('date'),
-    sentAt,
-    receivedAt,
-    body,
+/** Sends one request of the client. A refusal is an answer too. */
+async function ask(
+  { url, key, now }: ServerFacts,
+  call: (client: CatracaClient) => Promise<unknown>,
+  withKey = false,
+): Promise<Answer> {
+  const answer: Answer = { status: 0, date: null, sentAt: now(), receivedAt: 0, body: {} }
+  const watched: typeof patientFetch = async (...request) => {
+    const response = await patientFetch(...request)
+    const { status, headers } = response
+    Object.assign(answer, { status, date: headers.get('date'), receivedAt: now() })
+    return response
   }
+  const options = { url, timeoutMs: CALL_TIMEOUT_MS, fetch: watched }
+  const body = await call(createClient(withKey ? { ...options, key } : options)).catch((error) => {
+    if (answer.status === 0) throw error
+    return (error as CatracaApiError).body
+  })
+  return typeof body === 'object' ? Object.assign(answer, { body }) : answer
 }
 
-const isYes = ({ isOk }: Answer): boolean => isOk
+const isYes = ({ status }: Answer): boolean => status >= 200 && status <= 299
 const isRefused = ({ body }: Answer): boolean => body.code === 'UNAUTHENTICATED' || body.code === 'FORBIDDEN'
 
 const liveCheck: Check<ServerFacts> = {
@@ -57,14 +60,14 @@ const liveCheck: Check<ServerFacts> = {
   remedy: 'Start the server, or correct the address or the network.',
   async run(context) {
     try {
-      const answer = await ask(context, '/live')
+      const answer = await ask(context, (client) => client.live())
       return isYes(answer) ? ok('it answers') : problem(`/live answers ${answer.status}`)
     } catch (error) {
-      const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+      const { code, cause } = error as CatracaApiError & { cause?: NodeJS.ErrnoException }
       return problem(
-        name === 'TimeoutError'
+        code === 'TIMEOUT'
           ? `no answer within ${CALL_TIMEOUT_MS} ms`
-          : `no answer: ${cause?.code ?? cause?.message ?? name}`,
+          : `no answer: ${cause?.code ?? cause?.message ?? code}`,
       )
     }
   },
@@ -75,7 +78,7 @@ const readyCheck: Check<ServerFacts> = {
   expects: 'The server is ready for requests.',
   remedy: 'Wait until its indexes are loaded; if that does not help, see its log.',
   async run(context) {
-    const answer = await ask(context, '/ready')
+    const answer = await ask(context, (client) => client.ready())
     return isYes(answer) ? ok('ready') : problem(`not ready: ${String(answer.body.status ?? answer.status)}`)
   },
 }
@@ -85,7 +88,7 @@ const healthCheck: Check<ServerFacts> = {
   expects: 'Every engine of the server answers, and none warns.',
   remedy: 'Look at `GET /health`, and run `catraca doctor --store …` where the server runs.',
   async run(context): Promise<CheckResult> {
-    const answer = await ask(context, '/health', true)
+    const answer = await ask(context, (client) => client.health(), true)
     if (isRefused(answer)) return skipped('it requires a key with the scope read: set CATRACA_KEY')
     const engines = Array.isArray(answer.body.engines)
       ? (answer.body.engines as Record<string, unknown>[])
@@ -98,13 +101,20 @@ const healthCheck: Check<ServerFacts> = {
   },
 }
 
+/** From the page that needs no key, which is no operation of the API. */
+async function versionOf(url: string): Promise<string | undefined> {
+  const signal = AbortSignal.timeout(CALL_TIMEOUT_MS)
+  const response = await patientFetch(`${url.replace(/\/+$/, '')}/`, { signal })
+  const { version } = (await response.json().catch(() => ({}))) as { version?: unknown }
+  return typeof version === 'string' ? version : undefined
+}
+
 const versionCheck: Check<ServerFacts> = {
   id: 'server.version',
   expects: 'Server and command line have the same version.',
   remedy: 'Upgrade the older one.',
   async run(context) {
-    const { body } = await ask(context, '/')
-    const theirs = typeof body.version === 'string' ? body.version : undefined
+    const theirs = await versionOf(context.url)
     if (theirs === undefined)
       return problem('it does not report a version', 'Is it Catraca? Correct the address.')
     return theirs === version ? ok(theirs) : warning(`the server is ${theirs}, this is ${version}`)
@@ -116,8 +126,8 @@ const keyCheck: Check<ServerFacts> = {
   expects: 'A server that other machines can reach requires API keys, and accepts the key of this command.',
   remedy: 'Make a key (`catraca key create`) and give it to the commands as CATRACA_KEY.',
   async run(context): Promise<CheckResult> {
-    const path = '/allowlists?limit=1'
-    const [without, withKey] = [await ask(context, path), await ask(context, path, true)]
+    const list = (client: CatracaClient) => client.listAllowlists({ limit: 1 })
+    const [without, withKey] = [await ask(context, list), await ask(context, list, true)]
     const { hostname } = new URL(context.url)
     if (!isRefused(without)) {
       return isLoopbackAddress(hostname)
@@ -147,7 +157,7 @@ const clockCheck: Check<ServerFacts> = {
   expects: 'The clocks of the server and of this machine differ by less than a second.',
   remedy: 'Synchronize both with a time server (NTP).',
   async run(context) {
-    const { date, sentAt, receivedAt } = await ask(context, '/live')
+    const { date, sentAt, receivedAt } = await ask(context, (client) => client.live())
     const at = Date.parse(date ?? '')
     if (Number.isNaN(at)) return skipped('it does not report the time')
     // The `Date` header has whole seconds.
@@ -164,7 +174,7 @@ const latencyCheck: Check<ServerFacts> = {
     // The first call opens the connection.
     for (let i = 0; i <= CALLS; i++) {
       const begunMs = performance.now()
-      await ask(context, '/live')
+      await ask(context, (client) => client.live())
       if (i > 0) tookMs.push(performance.now() - begunMs)
     }
     return latencyResult('GET /live', tookMs)

@@ -1,8 +1,7 @@
-import { areSameStore, diagnoseStore } from '../../app/diagnose.js'
 import { storeOf } from '../../config/load.js'
 import type { Config } from '../../config/schema.js'
-import { redactStoreUrl } from '../../config/store-url.js'
 import type { Finding, KeysFound } from '../../core/diagnosis.js'
+import { diagnoseStore, isSameStore, redactStoreUrl } from '../../engines/registry.js'
 import { openOptions } from '../settings.js'
 
 interface ConfiguredStore {
@@ -15,7 +14,7 @@ interface ConfiguredStore {
 export function configuredStores(config: Config): ConfiguredStore[] {
   const stores: ConfiguredStore[] = []
   const note = (url: string, capability: string): void => {
-    const known = stores.find((store) => areSameStore(store.url, url))
+    const known = stores.find((store) => isSameStore(store.url, url))
     if (known === undefined) stores.push({ url, keeps: [capability] })
     else known.keeps.push(capability)
   }
@@ -30,19 +29,15 @@ export function configuredStores(config: Config): ConfiguredStore[] {
 
 /** Also reports the API keys, which are in the store of the allowlists. */
 export async function diagnoseStores(config: Config): Promise<{ findings: Finding[]; apiKeys?: KeysFound }> {
-  const { embedded, redis, dynamodb } = openOptions(config, config.store)
+  const options = openOptions(config, config.store)
   const cacheSpaces = config.cache.spaces.map(({ name }) => name)
   const findings: Finding[] = []
   let apiKeys: KeysFound | undefined
   for (const { url, keeps } of configuredStores(config)) {
     const hasAllowlists = keeps.includes('allowlists')
     const use = keeps.every((one) => one === 'cache') ? 'caches' : 'guards'
-    const diagnosis = await diagnoseStore(url, redactStoreUrl(url), {
-      ...{ use, hasAllowlists, cacheSpaces },
-      ...(embedded !== undefined && { embedded }),
-      ...(redis !== undefined && { redis }),
-      ...(dynamodb !== undefined && { dynamodb }),
-    })
+    const where = redactStoreUrl(url)
+    const diagnosis = await diagnoseStore(url, where, options, { use, hasAllowlists, cacheSpaces })
     findings.push(...diagnosis.findings)
     if (hasAllowlists) apiKeys = diagnosis.apiKeys
   }

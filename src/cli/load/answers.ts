@@ -1,4 +1,4 @@
-import type { HttpTransport } from '../remote/transport.js'
+import type { CatracaClient } from '../../client/index.js'
 
 /** The sources of answers, as the server counts them. */
 const SOURCES = ['filtered', 'overlay', 'trusted', 'verified', 'confirmed', 'store'] as const
@@ -17,8 +17,8 @@ interface Health {
 }
 
 /** Undefined when the server does not report it: an older version, or a key without the scope `read`. */
-export async function readAnswers(transport: HttpTransport): Promise<AnswerCounts | undefined> {
-  const health = await transport.json<Health>('GET', '/health').catch(() => undefined)
+export async function readAnswers(client: CatracaClient): Promise<AnswerCounts | undefined> {
+  const health = (await client.health().catch(() => undefined)) as Health | undefined
   const checks = health?.cache?.checks
   if (checks === undefined) return undefined
   const counts = Object.fromEntries(SOURCES.map((source) => [source, checks[source] ?? 0])) as AnswerCounts

@@ -3,6 +3,7 @@ import { milliseconds } from './display.js'
 import type { Step } from './find-max.js'
 import { escapeHtml, type Line, plotSvg } from './html-plots.js'
 import type { LoadResult, Sample } from './result.js'
+import { OPERATION_COLUMNS, operationRows, PERCENTILES, percent } from './text-report.js'
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2430; --paper: #fff; --soft: #d8dde5; --c1: #1668c5; --c2: #b25a00; --c3: #b3261e }
@@ -28,7 +29,7 @@ ${result.generator.saturation.map((reason) => `<p class="warning">The generator 
 ${steps.length === 0 ? '' : stepTable(steps)}
 ${table(['', 'mean', 'p50', 'p90', 'p95', 'p99', 'p99.9', 'max'], timeRows(result))}
 ${plots(result).join('\n')}
-${table(['operation', 'answered', 'share', 'p50 ms', 'p99 ms', 'errors'], operationRows(result))}
+${table(OPERATION_COLUMNS, operationRows(result.operations))}
 ${table(['errors and statuses', 'count'], errorRows(result))}
 ${result.answers === undefined ? '' : table(['answers by the server', 'count', 'share'], answerRows(result.answers))}
 <p>Latency counts from the time a request was due, service time from the time it was sent. ${escapeHtml(count(result.generator.late))} requests were sent late by the generator itself.</p>
@@ -36,17 +37,9 @@ ${result.answers === undefined ? '' : table(['answers by the server', 'count', '
 `
 }
 
-function intro({
-  mix,
-  rate,
-  seconds,
-  arrivals,
-  answered,
-  errorCount,
-  startedAt,
-  endedEarly,
-}: LoadResult): string {
-  const end = endedEarly ? ', ended early' : ''
+function intro(result: LoadResult): string {
+  const { mix, rate, seconds, arrivals, answered, errorCount, startedAt } = result
+  const end = result.endedEarly ? ', ended early' : ''
   return `${mix}: ${count(rate)} requests a second (${arrivals}) for ${seconds.toFixed(1)} s${end}, begun at ${startedAt}. ${count(answered)} answers, ${count(errorCount)} errors.`
 }
 
@@ -59,14 +52,7 @@ function table(headers: string[], rows: (string | number)[][]): string {
 function timeRows({ latencyMs, serviceMs }: LoadResult): string[][] {
   return Object.entries({ 'latency, ms': latencyMs, 'service, ms': serviceMs }).map(([name, of]) => [
     name,
-    ...[of.mean, of.p50, of.p90, of.p95, of.p99, of.p999, of.max].map(milliseconds),
-  ])
-}
-
-function operationRows({ operations }: LoadResult): (string | number)[][] {
-  return operations.map(({ name, answered, share, latencyMs, errors }) => [
-    ...[name, count(answered), `${(100 * share).toFixed(1)} %`],
-    ...[milliseconds(latencyMs.p50), milliseconds(latencyMs.p99), count(errors)],
+    ...PERCENTILES.map((point) => milliseconds(of[point])),
   ])
 }
 
@@ -81,7 +67,7 @@ function errorRows({ errors, statuses }: LoadResult): (string | number)[][] {
 
 function answerRows({ counts, shares }: NonNullable<LoadResult['answers']>): string[][] {
   return (Object.keys(counts) as (keyof typeof counts)[]).map((source) => [
-    ...[source, count(counts[source]), `${(100 * shares[source]).toFixed(1)} %`],
+    ...[source, count(counts[source]), percent(shares[source])],
   ])
 }
 
@@ -100,7 +86,7 @@ function stepRow({ rate, isKept, firstBroke, result }: Step): (string | number)[
   const verdict = isKept ? (firstBroke ? 'kept at the second attempt' : 'kept') : 'not kept'
   return [
     ...[count(rate), count(Math.round(result.achievedRate)), milliseconds(result.latencyMs.p99)],
-    ...[count(result.errorCount), `${(100 * result.generator.lateShare).toFixed(1)} %`, verdict],
+    ...[count(result.errorCount), percent(result.generator.lateShare), verdict],
   ]
 }
 
@@ -118,8 +104,8 @@ function tiles({ achievedRate, latencyMs, errorCount }: LoadResult): string {
 }
 
 function plots({ samples, curve }: LoadResult): string[] {
-  const over = (name: string, colour: Line['colour'], of: (sample: Sample) => number): Line => ({
-    ...{ name, colour, points: samples.map((sample) => ({ x: sample.second, y: of(sample) })) },
+  const over = (name: keyof Sample, colour: Line['colour']): Line => ({
+    ...{ name, colour, points: samples.map((sample) => ({ x: sample.second, y: sample[name] })) },
   })
   const seconds = samples.filter((_, i) => i % Math.max(1, Math.ceil(samples.length / 10)) === 0)
   const ticks = seconds.map(({ second }) => ({ x: second, label: `${second} s` }))
@@ -127,39 +113,23 @@ function plots({ samples, curve }: LoadResult): string[] {
   // A share of 1 has no place on this logarithmic scale.
   const shown = curve.filter(({ percentile }) => percentile < 1)
   const place = (percentile: number) => -Math.log10(1 - percentile)
+  const by = (name: string, colour: Line['colour'], field: 'latencyMs' | 'serviceMs'): Line => ({
+    ...{ name, colour, points: shown.map((at) => ({ x: place(at.percentile), y: at[field] })) },
+  })
   const labelled = [0, 0.5, 0.9, 0.99, 0.999, 0.9999]
   return [
     plotSvg({
       ...{ title: 'Latency over time', unit: 'ms', ticks, before },
-      lines: [
-        over('p50', 1, ({ p50 }) => p50),
-        over('p95', 2, ({ p95 }) => p95),
-        over('p99', 3, ({ p99 }) => p99),
-      ],
+      lines: [over('p50', 1), over('p95', 2), over('p99', 3)],
     }),
     plotSvg({
       ...{ title: 'Rate over time', unit: 'requests/s', ticks, before },
-      lines: [
-        { ...over('sent', 2, ({ sent }) => sent), isDashed: true },
-        over('answered', 1, ({ answered }) => answered),
-        over('errors', 3, ({ errors }) => errors),
-      ],
+      lines: [{ ...over('sent', 2), isDashed: true }, over('answered', 1), over('errors', 3)],
     }),
     plotSvg({
       ...{ title: 'Latency by percentile', unit: 'ms, logarithmic', isLogarithmic: true },
       ticks: labelled.map((share) => ({ x: place(share), label: `${Number((100 * share).toFixed(2))} %` })),
-      lines: [
-        {
-          name: 'latency',
-          colour: 3,
-          points: shown.map((at) => ({ x: place(at.percentile), y: at.latencyMs })),
-        },
-        {
-          name: 'service',
-          colour: 1,
-          points: shown.map((at) => ({ x: place(at.percentile), y: at.serviceMs })),
-        },
-      ],
+      lines: [by('latency', 3, 'latencyMs'), by('service', 1, 'serviceMs')],
     }),
   ]
 }

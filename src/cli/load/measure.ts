@@ -1,4 +1,4 @@
-import type { HttpTransport } from '../remote/transport.js'
+import type { CatracaClient } from '../../client/index.js'
 import { answersBetween, readAnswers } from './answers.js'
 import { Generator, type LoadPlan } from './generator.js'
 import type { Origin } from './origin.js'
@@ -9,7 +9,7 @@ import type { LoadResult, Sample } from './result.js'
 export interface Measurement {
   origin: Origin
   /** To read the counters of the server; without it they are not read. */
-  transport?: HttpTransport
+  client?: CatracaClient
   plan: LoadPlan
   warmUpMs: number
   mix: string
@@ -70,6 +70,6 @@ export async function measure(measurement: Measurement): Promise<LoadResult> {
   }
 }
 
-async function answerCounts({ transport }: Measurement): ReturnType<typeof readAnswers> {
-  return transport === undefined ? undefined : readAnswers(transport)
+async function answerCounts({ client }: Measurement): ReturnType<typeof readAnswers> {
+  return client === undefined ? undefined : readAnswers(client)
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { CatracaClient } from '../../client/index.js'
 import { isCatracaError } from '../../core/errors.js'
 import type { Target } from '../commands/support/target.js'
-import type { HttpTransport } from '../remote/transport.js'
 import { readAnswers } from './answers.js'
 import { customerLines, customerNumber } from './customers.js'
 import type { Mix, MixContext } from './mixes/mix.js'
@@ -17,20 +17,20 @@ const OUTSIDER = customerNumber(1_999_999_999)
 
 export interface Preparation {
   target: Target
-  transport: HttpTransport
+  client: CatracaClient
   mixes: readonly Mix[]
   context: MixContext
   tell(line: string): void
 }
 
 /** Creates the lists and other records that the mixes need. */
-export async function prepare({ target, transport, mixes, context, tell }: Preparation): Promise<void> {
+export async function prepare({ target, client, mixes, context, tell }: Preparation): Promise<void> {
   if (mixes.some(({ needsLists }) => needsLists)) {
     for (const id of context.lists) {
       tell(`making the list ${id} of ${context.members.length} customers`)
       await makeList(target, id, context.members)
     }
-    if (!(await answersFromMemory(target, transport, context.lists)))
+    if (!(await answersFromMemory(target, client, context.lists)))
       tell('the index of the list does not answer yet: checks go to the store')
   }
   for (const mix of mixes) await mix.prepare?.(target, context)
@@ -84,15 +84,15 @@ async function deleteList(target: Target, id: string): Promise<void> {
 /** The first check of a list starts the loading of its index. Waits until the filter has answered one check. */
 async function answersFromMemory(
   target: Target,
-  transport: HttpTransport,
+  client: CatracaClient,
   lists: readonly string[],
 ): Promise<boolean> {
-  const before = await readAnswers(transport)
+  const before = await readAnswers(client)
   if (before === undefined) return true
   const until = Date.now() + INDEX_PATIENCE_MS
   for (;;) {
     await target.allowlists.check(OUTSIDER, [...lists])
-    const now = await readAnswers(transport)
+    const now = await readAnswers(client)
     if (now !== undefined && now.filtered >= before.filtered + lists.length) return true
     if (Date.now() > until) return false
     await sleep(POLL_MS)

@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs'
+import { createClient } from '../../client/index.js'
 import { CatracaError } from '../../core/errors.js'
-import { plainName } from '../../core/identifiers.js'
+import { identifier, plainName } from '../../core/identifiers.js'
 import type { LoadFlags } from '../commands/bench.js'
 import { configOf } from '../commands/support/session.js'
+import { onInterrupt } from '../commands/support/stop-signal.js'
 import { EXIT, Exit } from '../output/failure.js'
 import { note, printJson, printLine } from '../output/print.js'
 import { httpTarget } from '../remote/target.js'
-import { HttpTransport } from '../remote/transport.js'
 import { seeded } from './arrivals.js'
 import { type Display, openDisplay } from './display.js'
 import { type Bounds, broken, findMax, ramp, type Step } from './find-max.js'
@@ -30,7 +31,8 @@ interface Scene {
   origin: Origin
   preparation: Preparation
   display: Display
-  interrupted: AbortController
+  /** Ends the run with a report. */
+  interruption: ReturnType<typeof onInterrupt>
   random: () => number
 }
 
@@ -39,10 +41,7 @@ export async function runLoad(flags: LoadFlags): Promise<void> {
   if (flags.connections > flags.maxConnections)
     throw new CatracaError('INVALID_INPUT', 'connections must not be more than max-connections')
   const scene = await openScene(flags)
-  const { preparation, display, interrupted } = scene
-  // The first interrupt ends the run with a report; a second one exits at once.
-  const interrupt = () => (interrupted.signal.aborted ? process.exit(EXIT.failure) : interrupted.abort())
-  process.on('SIGINT', interrupt)
+  const { preparation, display, interruption } = scene
   try {
     if (flags.prepare) await prepare(preparation)
     const next = openMix(parseMix(flags.mix), preparation.context)
@@ -52,36 +51,31 @@ export async function runLoad(flags: LoadFlags): Promise<void> {
     await conclude(flags, result, steps)
   } finally {
     display.close()
-    process.off('SIGINT', interrupt)
+    interruption.ignore()
     if (flags.cleanup) await cleanUp(preparation)
   }
 }
 
 async function openScene(flags: LoadFlags): Promise<Scene> {
-  const { client } = configOf(flags, { 'client.url': 'url' })
-  if (client.url === undefined) throw new CatracaError('INVALID_INPUT', 'name the server: --url URL')
-  const key = () => client.key.read()
-  const origin = originOf(client.url, key())
+  const { client: server } = configOf(flags, { 'client.url': 'url' })
+  if (server.url === undefined) throw new CatracaError('INVALID_INPUT', 'name the server: --url URL')
+  const key = () => server.key.read()
+  const origin = originOf(server.url, key())
   const random = seeded(flags.seed ?? Date.now() % 2 ** 32)
   const target = httpTarget(origin.url, key)
   const mixes = mixesOf(parseMix(flags.mix))
   const lists = (flags.lists ?? [PREPARED_LIST]).map((id) => plainName('lists', id))
   const context: MixContext = {
-    ...{ origin, random, lists, keys: flags.keys, cacheSpace: plainSpace(flags.cacheSpace) },
+    ...{ origin, random, lists, keys: flags.keys, cacheSpace: identifier('cache-space', flags.cacheSpace) },
     members: mixes.some(({ needsLists }) => needsLists) ? await membersOf(flags, target, lists) : [],
     runId: `load-${Date.now().toString(36)}`,
   }
   const display = openDisplay(flags.json ? process.stderr : process.stdout)
   const preparation: Preparation = {
-    ...{ target, transport: new HttpTransport(origin.url, key), context, mixes },
+    ...{ target, client: createClient({ url: origin.url, key }), context, mixes },
     tell: (line) => note(`catraca: ${line}`),
   }
-  return { flags, origin, preparation, display, interrupted: new AbortController(), random }
-}
-
-function plainSpace(name: string): string {
-  if (!/^[\w.~:@+=-]{1,256}$/.test(name)) throw new CatracaError('INVALID_INPUT', 'cache-space is no name')
-  return name
+  return { flags, origin, preparation, display, interruption: onInterrupt(['SIGINT']), random }
 }
 
 interface Outcome {
@@ -91,8 +85,7 @@ interface Outcome {
 }
 
 async function runAll(scene: Scene, next: NextRequest): Promise<Outcome> {
-  const { flags, display, interrupted } = scene
-  const { signal } = interrupted
+  const { flags, display, interruption } = scene
   if (!flags.findMax && flags.ramp === undefined) {
     const onSample = display.sample
     const result = await measure({ ...measurement(scene, next, flags.rate, flags.duration), onSample })
@@ -110,21 +103,21 @@ async function runAll(scene: Scene, next: NextRequest): Promise<Outcome> {
     steps.push(step)
     display.say(stepLine(step))
   }
-  const search = { from, to, onStep, isStopped: () => signal.aborted }
+  const search = { from, to, onStep, isStopped: () => interruption.signal.aborted }
   const best = await (flags.ramp ? ramp : findMax)(run, boundsOf(flags), search)
   display.say(best ? `highest rate that kept the bounds: ${best.rate}/s` : 'no rate kept the bounds')
   return { result: best?.result ?? last!, steps }
 }
 
 function measurement(
-  { flags, origin, preparation, interrupted, random }: Scene,
+  { flags, origin, preparation, interruption, random }: Scene,
   next: NextRequest,
   rate: number,
   durationMs: number,
 ) {
   const { arrivals, connections, maxConnections, spin, timeout: timeoutMs, warmUp: warmUpMs, mix } = flags
   const plan = { rate, durationMs, arrivals, connections, maxConnections, timeoutMs, spin, random }
-  return { origin, transport: preparation.transport, plan, warmUpMs, mix, next, signal: interrupted.signal }
+  return { origin, client: preparation.client, plan, warmUpMs, mix, next, signal: interruption.signal }
 }
 
 function boundsOf({ maxP99, maxErrors }: LoadFlags): Bounds {

@@ -2,10 +2,11 @@ import { count } from '../output/print.js'
 import type { AnswerShares } from './answers.js'
 import { milliseconds } from './display.js'
 import type { Step } from './find-max.js'
-import type { LoadResult, Summary } from './result.js'
+import type { LoadResult, OperationResult, Summary } from './result.js'
 
-const PERCENTILES = ['mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max'] as const
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
+export const OPERATION_COLUMNS = ['operation', 'answered', 'share', 'p50 ms', 'p99 ms', 'errors']
+export const PERCENTILES = ['mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max'] as const
+export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
 export function textReport(result: LoadResult): string[] {
   return [
@@ -59,16 +60,14 @@ function operations({ operations: rows }: LoadResult): string[] {
   const width = Math.max(9, ...rows.map(({ name }) => name.length))
   const line = (cells: string[]) =>
     cells.map((cell, i) => (i === 0 ? cell.padEnd(width) : cell.padStart(10))).join('  ')
-  return [
-    line(['operation', 'answered', 'share', 'p50 ms', 'p99 ms', 'errors']),
-    ...rows.map(({ name, answered, share, latencyMs, errors }) =>
-      line([
-        ...[name, count(answered), percent(share), milliseconds(latencyMs.p50)],
-        ...[milliseconds(latencyMs.p99), count(errors)],
-      ]),
-    ),
-  ]
+  return [line(OPERATION_COLUMNS), ...operationRows(rows).map(line)]
 }
+
+export const operationRows = (rows: readonly OperationResult[]): string[][] =>
+  rows.map(({ name, answered, share, latencyMs, errors }) => [
+    ...[name, count(answered), percent(share), milliseconds(latencyMs.p50)],
+    ...[milliseconds(latencyMs.p99), count(errors)],
+  ])
 
 function answers({ answers: made }: LoadResult): string[] {
   if (made === undefined) return []

@@ -9,7 +9,7 @@ import type {
   LockAnswer,
   LockState,
 } from '../../guards/lock/types.js'
-import type { HttpTransport } from './transport.js'
+import { type Calls, existed, unless } from './calls.js'
 
 /** Longest wait of one request; a longer wait sends further requests. */
 const MOST_WAIT_MS = 30_000
@@ -21,14 +21,18 @@ const OLD_SHARE = 0.1
 /** A server that responds later than this counts as unavailable: the holder of a lock cannot wait for it. */
 const ANSWER_MS = 10_000
 
-type Told = Pick<AcquiredLock, 'token' | 'fence' | 'expiresAt'>
+const lockOf = (name: string) => ({ name: identifier('name', name) })
 
 /** Locks over HTTP, with the results and errors of the library. */
-export class HttpLocks implements LocksApi {
+export class RemoteLocks implements LocksApi {
+  private readonly inTime: { timeoutMs: number }
+
   constructor(
-    private readonly http: HttpTransport,
-    private readonly answerMs = ANSWER_MS,
-  ) {}
+    private readonly calls: Calls,
+    answerMs = ANSWER_MS,
+  ) {
+    this.inTime = { timeoutMs: answerMs }
+  }
 
   async acquire(name: string, options: AcquireOptions = {}): Promise<LockAnswer> {
     const id = identifier('name', name)
@@ -44,24 +48,22 @@ export class HttpLocks implements LocksApi {
   async extend(name: string, token: string, ttlMs?: number): Promise<Extended | undefined> {
     const lifeMs = checkTtl(ttlMs)
     const startedMs = performance.now()
-    const path = `${lockPath(name)}/extend`
-    const extending = this.call<{ expiresAt: string }>('POST', path, { token, ttlMs: lifeMs })
-    const extended = await unlessLost(extending)
+    const input = { ...lockOf(name), body: { token, ttlMs: lifeMs } }
+    const extended = await unless('LOCK_LOST', this.calls.extendLock<Extended>(input, this.inTime))
     return extended && { ...extended, ...validitySince(startedMs, lifeMs, performance.now()) }
   }
 
   async release(name: string, token: string): Promise<boolean> {
-    const releasing = this.call('POST', `${lockPath(name)}/release`, { token })
-    return (await unlessLost(releasing.then(() => true))) ?? false
+    return existed('LOCK_LOST', this.calls.releaseLock({ ...lockOf(name), body: { token } }, this.inTime))
   }
 
-  status(name: string): Promise<LockState> {
-    return this.call('GET', lockPath(name))
+  async status(name: string): Promise<LockState> {
+    return this.calls.getLock(lockOf(name), this.inTime)
   }
 
   async forceRelease(name: string): Promise<boolean> {
     const { held } = await this.status(name)
-    await this.call('DELETE', lockPath(name))
+    await this.calls.forceReleaseLock(lockOf(name), this.inTime)
     return held
   }
 
@@ -72,42 +74,25 @@ export class HttpLocks implements LocksApi {
     signal: AbortSignal | undefined,
   ): Promise<LockAnswer> {
     const startedMs = performance.now()
-    let told: Told
+    const timeoutMs = waitMs + this.inTime.timeoutMs
+    let lock: Pick<AcquiredLock, 'token' | 'fence' | 'expiresAt'>
     try {
-      told = await this.call('POST', lockPath(name), { ttlMs, waitMs }, waitMs, signal)
+      lock = await this.calls.acquireLock({ name, body: { ttlMs, waitMs } }, { signal, timeoutMs })
     } catch (error) {
       signal?.throwIfAborted()
       if (!isCatracaError(error, 'LOCK_HELD')) throw error
       return { acquired: false, name, retryAfterMs: Number(error.facts?.retryAfterMs ?? 1000) }
     }
-    const answer = { acquired: true, name, ...told } as const
+    const answer = { acquired: true, name, ...lock } as const
     if (performance.now() - startedMs < ttlMs * OLD_SHARE) {
       return { ...answer, ...validitySince(startedMs, ttlMs, performance.now()) }
     }
-    const extended = await this.extend(name, told.token, ttlMs).catch((error) => {
+    const extended = await this.extend(name, lock.token, ttlMs).catch((error) => {
       // No other caller knows the token.
-      this.release(name, told.token).catch(() => {})
+      this.release(name, lock.token).catch(() => {})
       throw error
     })
     if (extended !== undefined) return { ...answer, ...extended }
     return { acquired: false, name, retryAfterMs: 1 }
   }
-
-  private call<T>(method: string, path: string, body?: object, waitMs = 0, signal?: AbortSignal): Promise<T> {
-    const late = AbortSignal.timeout(waitMs + this.answerMs)
-    const signals = signal === undefined ? late : AbortSignal.any([late, signal])
-    return this.http.json(method, path, { signal: signals, ...(body !== undefined && { body }) })
-  }
 }
-
-async function unlessLost<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    if (isCatracaError(error, 'LOCK_LOST')) return undefined
-    throw error
-  }
-}
-
-/** Checked before it becomes part of a path, as for allowlists. */
-const lockPath = (name: string): string => `/locks/${encodeURIComponent(identifier('name', name))}`

@@ -251,6 +251,23 @@ export const bulkSuite = suite<AllowlistEngine>(
       await exactly(one, [])
     },
 
+    async 'attributes of an earlier replace stay until the switch of the next'({ one, two }) {
+      await filled(one, 1, 2)
+      const id = customer(1)
+      const by = (addedBy: string) => sorted([id], { [id]: { addedBy } })
+      await replace(one, await begin(one, 'replace', 'r1'), by('first'))
+      const into = await begin(one, 'replace', 'r2')
+      const seen: (string | undefined)[] = []
+      async function* run() {
+        yield by('second')
+        // Applied by now, and nothing has swept the rows of the first replace.
+        seen.push((await two.members.get('a', id))?.addedBy)
+      }
+      await one.bulk.replace(into, run(), replaced(7), () => NOW)
+      seen.push((await two.members.get('a', id))?.addedBy)
+      assert.deepEqual(seen, ['first', 'second'])
+    },
+
     async 'changes by hand during a replace win over the file'({ one, two }) {
       await filled(one, 0, 10)
       const into = await begin(one, 'replace')

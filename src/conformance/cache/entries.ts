@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { CacheStore } from '../../guards/cache/port.js'
 import { suite } from '../suite.js'
-import { parallel } from '../support.js'
-import { fill, followed, item, LIFE_MS, now, readOne, SPACE, storeOne, text, until } from './support.js'
+import { parallel, until } from '../support.js'
+import { fill, followed, item, LIFE_MS, now, readOne, SPACE, storeOne, text } from './support.js'
 
 export const cacheEntrySuite = suite<CacheStore>(
   'entries of a cache',
@@ -59,15 +59,19 @@ export const cacheEntrySuite = suite<CacheStore>(
       one,
       two,
     }) {
-      await one.write(SPACE, [item('a', '1', { tags: ['red'] }), item('short', '2', { lifeMs: 5000 })], now())
+      await one.write(
+        SPACE,
+        [item('a', '1', { tags: ['red'] }), item('short', '2', { lifeMs: LIFE_MS / 3 })],
+        now(),
+      )
       const { notices, stop } = await followed(two)
       const token = await fill(one, 'a', { freshAboveMs: Number.POSITIVE_INFINITY })
       const other = await fill(one, 'none')
-      await one.expire(SPACE, ['a', 'short', 'none'], 10_000, now())
+      await one.expire(SPACE, ['a', 'short', 'none'], LIFE_MS / 2, now())
       const [found, short, none] = await two.read(SPACE, ['a', 'short', 'none'], now())
       assert.equal(text(found!.value), '1')
-      assert.ok(found!.leftMs > 0 && found!.leftMs <= 10_000, `${found!.leftMs} ms are left`)
-      assert.ok(short!.leftMs <= 5000)
+      assert.ok(found!.leftMs > 0 && found!.leftMs <= LIFE_MS / 2, `${found!.leftMs} ms are left`)
+      assert.ok(short!.leftMs <= LIFE_MS / 3)
       assert.equal(none, undefined)
       assert.equal(await storeOne(one, token, item('a', '3')), 'void')
       assert.equal(await storeOne(one, other, item('none', '3')), 'void')
@@ -141,7 +145,7 @@ export const cacheEntrySuite = suite<CacheStore>(
       await one.removeTag(SPACE, 'red', now())
       await one.clear(SPACE, now())
       const isCleared = () => there.notices.some(({ kind }) => kind === 'cleared')
-      await until('the last notice', isCleared, 3000)
+      await until('the last notice', isCleared)
       const changed = there.notices.flatMap((notice) => (notice.kind === 'changed' ? notice.keys : []))
       assert.deepEqual(changed, ['a', 'b', 'c'])
       assert.deepEqual(
@@ -152,7 +156,7 @@ export const cacheEntrySuite = suite<CacheStore>(
         ],
       )
       await two.write(SPACE, [item('d', '1')], now())
-      await until('the notice of the other', () => here.notices.length > 0, 3000)
+      await until('the notice of the other', () => here.notices.length > 0)
       assert.deepEqual(here.notices, [{ kind: 'changed', space: SPACE, keys: ['d'] }])
       here.stop()
       there.stop()

@@ -2,20 +2,8 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CacheStore } from '../../guards/cache/port.js'
 import { suite } from '../suite.js'
-import { parallel } from '../support.js'
-import {
-  beginOne,
-  fill,
-  followed,
-  item,
-  LIFE_MS,
-  now,
-  readOne,
-  SPACE,
-  storeOne,
-  text,
-  until,
-} from './support.js'
+import { parallel, until } from '../support.js'
+import { beginOne, fill, followed, item, LIFE_MS, now, readOne, SPACE, storeOne, text } from './support.js'
 
 /** Each of these must end the fills that started before it. */
 const INVALIDATIONS: Record<string, (store: CacheStore) => Promise<unknown>> = {
@@ -105,12 +93,12 @@ export const cacheFillSuite = suite<CacheStore>(
     },
 
     async 'a lease is renewed as long as it holds, and never comes back'({ one, two }) {
-      const token = await fill(one, 'a', { leaseMs: 5000 })
+      const token = await fill(one, 'a', { leaseMs: LIFE_MS / 2 })
       await fill(one, 'b')
       const lease = { token, leaseMs: LIFE_MS }
       assert.deepEqual(await one.renew(SPACE, ['a', 'b', 'none'], lease, now()), [true, false, false])
       const other = await beginOne(two, 'a')
-      assert.ok(other.state === 'held' && other.leftMs > 5000, other.state)
+      assert.ok(other.state === 'held' && other.leftMs > LIFE_MS / 2, other.state)
       await two.removeTag(SPACE, 'red', now())
       assert.deepEqual(await one.renew(SPACE, ['a'], lease, now()), [true])
       assert.equal(await storeOne(one, token, item('a', 'old', { tags: ['red'] })), 'void')
@@ -159,7 +147,7 @@ export const cacheFillSuite = suite<CacheStore>(
       const { notices, stop } = await followed(two)
       await storeOne(one, await fill(one, 'a'), item('a', '1'))
       await storeOne(one, await fill(one, 'b', { takeOver: true }), item('b', '1'), true)
-      await until('the notice', () => notices.length > 0, 3000)
+      await until('the notice', () => notices.length > 0)
       assert.deepEqual(notices, [{ kind: 'changed', space: SPACE, keys: ['b'] }])
       assert.equal(await readOne(two, 'b'), '1')
       stop()

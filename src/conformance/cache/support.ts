@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import type {
   CacheItem,
   CacheNotice,
@@ -9,6 +8,7 @@ import type {
   FillClaim,
   FillStart,
 } from '../../guards/cache/port.js'
+import { until } from '../support.js'
 
 export const SPACE = 'dict:entry:key'
 export const LIFE_MS = 60_000
@@ -56,15 +56,6 @@ export async function storeOne(
 ): Promise<string> {
   const [outcome] = await store.store(SPACE, [{ ...entry, token, isChange }], now())
   return outcome!
-}
-
-/** Waits for an effect of another call; fails when it does not come. */
-export async function until(what: string, isThere: () => boolean | Promise<boolean>, withinMs = 5000) {
-  const end = now() + withinMs
-  while (!(await isThere())) {
-    if (now() > end) throw new Error(`${what}: not within ${withinMs} ms`)
-    await pause(5)
-  }
 }
 
 export function heard(store: CacheStore): { notices: CacheNotice[]; stop(): void } {

@@ -1,14 +1,6 @@
-import type { DynamodbUrl } from '../../config/store-url-dynamodb.js'
-import type { KeyStore } from '../../guards/access/port.js'
 import type { MemberSource } from '../../guards/allowlist/hot/port.js'
-import type { AllowlistEngine, ReshardStore } from '../../guards/allowlist/port.js'
-import type { AuditStore } from '../../guards/audit/port.js'
-import type { CacheStore } from '../../guards/cache/port.js'
-import type { IdempotencyStore } from '../../guards/idempotency/port.js'
-import type { LockStore } from '../../guards/lock/port.js'
-import type { CodeStore } from '../../guards/one-time-code/port.js'
-import type { LimitEngine } from '../../guards/rate-limit/port.js'
-import type { TokenStore } from '../../guards/token-denylist/port.js'
+import type { ReshardStore } from '../../guards/allowlist/port.js'
+import type { FullEngine, StoreSource } from '../engine.js'
 import type { AdoptionProgress, ScanOptions } from './allowlist/adoption.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
 import { STORE_KEY } from './allowlist/items.js'
@@ -21,6 +13,7 @@ import { type DynamodbCache, openCache } from './cache/index.js'
 import type { CapacityCounts } from './client/capacity.js'
 import type { DaxState } from './client/dax.js'
 import { openCore } from './core.js'
+import { DEFAULT_DYNAMODB } from './defaults.js'
 import { ChangeLog } from './feed/change-log.js'
 import { Freshness } from './feed/freshness.js'
 import { PodQueue } from './feed/pod-queue.js'
@@ -32,6 +25,7 @@ import { type LimitClock, type OpenLimits, openLimits } from './rate-limit/index
 import { Times } from './rate-limit/times.js'
 import { TableWatch } from './tables/table-watch.js'
 import { DynamodbTokens } from './token-denylist/store.js'
+import type { DynamodbUrl } from './url.js'
 
 export interface DynamodbOptions extends OpenStoreOptions {
   /**
@@ -59,36 +53,14 @@ export interface DynamodbOptions extends OpenStoreOptions {
   monotonicMs?: () => number
 }
 
-export const DEFAULT_PROBE_INTERVAL_MS = 1000
-
-export interface DynamodbEngine {
-  readonly allowlists: AllowlistEngine
-  readonly keys: KeyStore
-  readonly idempotency: IdempotencyStore
-  readonly limits: LimitEngine
-  readonly codes: CodeStore
-  readonly tokens: TokenStore
-  readonly audit: AuditStore
-  readonly locks: LockStore
-  readonly cache: CacheStore
-  /** Moves lists to other shards. */
+export interface DynamodbEngine extends FullEngine {
   readonly resharding: ReshardStore
-  /** Reads members for copies elsewhere (the hot tier). */
   readonly source: MemberSource
-  readonly writeTimeoutMs: number
   /** Consumed capacity of all calls. */
   readonly capacity: CapacityCounts
-  /** Number of attempts that failed on the way to DynamoDB so far. */
-  connectionFailures(): number
-  /** State of DAX, if it is used. */
-  dax(): DaxState | undefined
-  /** Figures of the lists that are cached in memory for checks. */
-  listCache(): { size: number; hits: number; misses: number }
-  /** Rejects if the table cannot be read. */
   health(): Promise<DynamodbHealth>
   /** Scans the whole table for lists that other programs created, so that they are listed like any other. */
   adopt(options?: ScanOptions): Promise<AdoptionProgress>
-  close(): Promise<void>
 }
 
 export interface DynamodbHealth {
@@ -128,14 +100,16 @@ export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = 
 }
 
 function engineOf(
-  { region, tables: { idempotency, guards } }: DynamodbUrl,
+  url: DynamodbUrl,
   store: OpenedStore,
   { limits, cache }: { limits: OpenLimits; cache: DynamodbCache },
   queue: PodQueue | undefined,
   options: DynamodbOptions,
 ): DynamodbEngine {
+  const { region } = url
+  const { idempotency, guards } = url.tables
   const { client, tables, applied, adoption } = store
-  const { probeIntervalMs = DEFAULT_PROBE_INTERVAL_MS, now = Date.now } = options
+  const { probeIntervalMs = DEFAULT_DYNAMODB.probeIntervalMs, now = Date.now } = options
   const core = openCore(store)
   const { bulk, resharding, tasks } = openBulkWork(store, options.sizes)
   const freshness = new Freshness({ client, tables, now, probeIntervalMs })
@@ -152,6 +126,7 @@ function engineOf(
   let adopted = store.identity.adoption ?? 'partial'
   let unserved = store.identity.unserved ?? 0
   return {
+    name: 'dynamodb',
     allowlists: {
       lists,
       members,
@@ -165,7 +140,7 @@ function engineOf(
     idempotency: new DynamodbIdempotency(client, {
       table: idempotency,
       writeTimeoutMs: store.settings.writeTimeoutMs,
-      readFirst: options.idempotencyReadFirst ?? 'auto',
+      readFirst: options.idempotencyReadFirst ?? DEFAULT_DYNAMODB.idempotencyReadFirst,
       time: serverTime,
     }),
     limits,
@@ -179,7 +154,11 @@ function engineOf(
     capacity: store.capacity,
     connectionFailures: () => store.connectionFailures(),
     writeTimeoutMs: store.settings.writeTimeoutMs,
-    dax: () => store.dax?.state,
+    forThreads: () => forThreads(url, options),
+    figures: () => ({
+      capacity: store.capacity,
+      ...(store.dax !== undefined && { dax: store.dax.state }),
+    }),
     listCache: () => store.catalog.figures(),
     async health() {
       const input = { TableName: allowlists, Key: STORE_KEY }
@@ -208,6 +187,12 @@ function engineOf(
       store.close()
     },
   }
+}
+
+/** A thread needs no queue, and the tables were already checked. Functions cannot be sent to it. */
+function forThreads(url: DynamodbUrl, options: DynamodbOptions): StoreSource {
+  const { topicArn: _, counter: __, report: ___, now: ____, monotonicMs: _____, ...plain } = options
+  return { url, options: { ...plain, checkTables: false } }
 }
 
 async function openQueue(

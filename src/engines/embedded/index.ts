@@ -2,17 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { KeyStore } from '../../guards/access/port.js'
-import type { AllowlistEngine } from '../../guards/allowlist/port.js'
-import type { AuditStore } from '../../guards/audit/port.js'
-import type { CacheStore } from '../../guards/cache/port.js'
-import type { IdempotencyStore } from '../../guards/idempotency/port.js'
-import type { LockStore } from '../../guards/lock/port.js'
-import type { CodeStore } from '../../guards/one-time-code/port.js'
-import type { LimitEngine } from '../../guards/rate-limit/port.js'
-import type { TokenStore } from '../../guards/token-denylist/port.js'
+import type { FullEngine } from '../engine.js'
 import { CacheLink } from './cache/link.js'
-import { type DiskUse, diskUse } from './lmdb/disk-use.js'
+import { DEFAULT_EMBEDDED } from './defaults.js'
+import { diskUse } from './lmdb/disk-use.js'
 import type { Durability, EnvironmentOptions } from './lmdb/environment.js'
 import { closeOnExit, createGate, type ExitGate } from './lmdb/exit-gate.js'
 import { openToOthers } from './lmdb/private-files.js'
@@ -22,8 +15,7 @@ import { Writer } from './lmdb/writer.js'
 import { bootDirectory, countersDirectory } from './rate-limit/directory.js'
 import { LimitLink } from './rate-limit/link.js'
 import { openStores } from './stores.js'
-
-const MIB = 1024 * 1024
+import type { EmbeddedUrl } from './url.js'
 
 export interface EmbeddedOptions {
   /** Directory of the data. Without it, a temporary directory that is removed on close. */
@@ -44,33 +36,14 @@ export interface EmbeddedOptions {
   writes?: 'thread' | 'here'
 }
 
-export interface EmbeddedEngine {
+/** Bulk work runs on the calling thread and blocks it. Everything else may be called from an event loop. */
+export interface EmbeddedEngine extends FullEngine {
   readonly directory: string
   /** To pass to the worker threads of this instance. */
   readonly gate: ExitGate
-  /** Bulk work runs on the calling thread and blocks it. Everything else may be called from an event loop. */
-  readonly allowlists: AllowlistEngine
-  readonly keys: KeyStore
-  readonly limits: LimitEngine
-  readonly idempotency: IdempotencyStore
-  readonly codes: CodeStore
-  readonly tokens: TokenStore
-  readonly audit: AuditStore
-  /** A secret stored beside the data. The first call creates it. */
-  storedSecret(name: string): string
-  readonly locks: LockStore
-  readonly cache: CacheStore
-  /** Problems of the setup that an operator should know about. */
   readonly warnings: readonly string[]
-  readonly writeTimeoutMs: number
-  /** The next read sees everything that was committed before this call, also by other threads. */
   refresh(): void
-  /** Figures of the lists that are cached in memory for checks. */
-  listCache(): { size: number; hits: number; misses: number }
-  /** Throws when the store cannot be read. */
   health(): EmbeddedHealth
-  diskUse(): DiskUse
-  close(): Promise<void>
 }
 
 export interface EmbeddedHealth {
@@ -87,13 +60,13 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     directory: mainDirectory(directory),
     isShared: temporary === undefined,
     // A temporary store does not outlive the process, so it does not wait for the disk.
-    durability: temporary === undefined ? (options.durability ?? 'disk') : 'process',
-    minFreeBytes: options.minFreeBytes ?? 64 * MIB,
-    maxLogBytes: options.maxLogBytes ?? 16 * MIB,
+    durability: temporary === undefined ? (options.durability ?? DEFAULT_EMBEDDED.durability) : 'process',
+    minFreeBytes: options.minFreeBytes ?? DEFAULT_EMBEDDED.minFreeBytes,
+    maxLogBytes: options.maxLogBytes ?? DEFAULT_EMBEDDED.maxLogBytes,
     gate: options.gate ?? createGate(),
     ...(options.maxSizeBytes === undefined ? {} : { maxSizeBytes: options.maxSizeBytes }),
   }
-  const writeTimeoutMs = options.writeTimeoutMs ?? 10_000
+  const writeTimeoutMs = options.writeTimeoutMs ?? DEFAULT_EMBEDDED.writeTimeoutMs
   const stores = openStores(settings, { patienceMs: writeTimeoutMs })
   const openGate = options.gate === undefined ? closeOnExit(settings.gate) : () => {}
   const { environment } = stores
@@ -102,7 +75,8 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     options.writes === 'here'
       ? (_, local) => local
       : (name, local, verbs) => writer.forward(name, local, verbs)
-  const limitsDurability = temporary === undefined ? (options.limitsDurability ?? 'process') : 'process'
+  const limitsDurability =
+    temporary === undefined ? (options.limitsDurability ?? DEFAULT_EMBEDDED.limitsDurability) : 'process'
   const counters = new LimitLink(
     () => ({
       ...settings,
@@ -120,13 +94,16 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       durability: 'process',
       directory: bootDirectory(join(directory, 'cache')),
       origin: randomUUID(),
-      maxBytes: options.cacheMaxBytes ?? 1024 * MIB,
+      maxBytes: options.cacheMaxBytes ?? DEFAULT_EMBEDDED.cacheMaxBytes,
     }),
     writeTimeoutMs,
   )
+  const { gate } = settings
   return {
+    name: 'embedded',
     directory,
-    gate: settings.gate,
+    gate,
+    answersFromMemory: true,
     allowlists: {
       lists: forward('lists', stores.lists, ['create', 'update', 'delete']),
       members: forward('members', stores.members, ['add', 'remove']),
@@ -160,12 +137,16 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     ]),
     codes: forward('codes', stores.codes, ['put', 'attempt', 'revoke', 'sweep']),
     tokens: forward('tokens', stores.tokens, ['revoke', 'sweep']),
-    storedSecret: (name) => storedSecret(directory, name),
+    keptSecret: (name) => storedSecret(directory, name),
     audit: forward('audit', stores.audit, ['append', 'sweep']),
     locks: forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep']),
     cache,
     warnings: rightsWarnings(directory),
     writeTimeoutMs,
+    forThreads: () => ({
+      url: { engine: 'embedded', path: directory } satisfies EmbeddedUrl,
+      options: { ...options, gate, writes: 'here' } satisfies EmbeddedOptions,
+    }),
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),
     health() {
@@ -181,7 +162,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
         ...(warnings.length > 0 && { warnings }),
       }
     },
-    diskUse: () => diskUse(directory),
+    figures: () => ({ diskUse: diskUse(directory) }),
     async close() {
       const ended = [await counters.close(), await cache.close(), await writer.close()]
       await environment.close()

@@ -1,29 +1,22 @@
-import type { RedisUrl } from '../../config/store-url-redis.js'
 import type { Durations } from '../../core/figures.js'
-import type { KeyStore } from '../../guards/access/port.js'
-import type { AllowlistEngine, ReshardStore } from '../../guards/allowlist/port.js'
-import type { AuditStore } from '../../guards/audit/port.js'
-import type { CacheStore } from '../../guards/cache/port.js'
-import type { IdempotencyStore } from '../../guards/idempotency/port.js'
-import type { LockStore } from '../../guards/lock/port.js'
-import type { CodeStore } from '../../guards/one-time-code/port.js'
-import type { LimitEngine } from '../../guards/rate-limit/port.js'
-import type { TokenStore } from '../../guards/token-denylist/port.js'
+import type { ReshardStore } from '../../guards/allowlist/port.js'
+import type { FullEngine, StoreSource } from '../engine.js'
+import type { StoreUse } from '../entry.js'
 import { RedisAudit } from './audit/store.js'
 import { openCache } from './cache/index.js'
+import { DEFAULT_REDIS } from './defaults.js'
 import { type IdempotencyClock, type RecordNaming, RedisIdempotency } from './idempotency/index.js'
 import { durabilityWarnings } from './link/durability.js'
-import { evictionWarnings, healthOf, type RedisUse } from './link/eviction.js'
+import { evictionWarnings, healthOf } from './link/eviction.js'
 import { openRedis as connect } from './link/open-redis.js'
 import { type RedisOptions, settingsOf } from './link/options.js'
-import type { Redis, RedisInfo, RedisNode } from './link/redis.js'
+import type { Redis, RedisInfo } from './link/redis.js'
 import { RedisLocks } from './lock/store.js'
 import { RedisCodes } from './one-time-code/store.js'
 import { type LimitClock, openLimits } from './rate-limit/index.js'
 import { openStores, type StoreOptions } from './stores.js'
 import { RedisTokens } from './token-denylist/store.js'
-
-const MIB = 1024 * 1024
+import type { RedisUrl } from './url.js'
 
 export interface RedisEngineOptions extends RedisOptions {
   /**
@@ -44,68 +37,52 @@ export interface RedisEngineOptions extends RedisOptions {
   /** How the keys of idempotency records are built. */
   idempotencyNaming?: RecordNaming
   /** `caches`: the servers hold only caches, so they should be configured to evict keys. */
-  use?: RedisUse
+  use?: StoreUse
 }
 
-export interface RedisEngine {
-  readonly allowlists: AllowlistEngine
-  readonly keys: KeyStore
-  readonly limits: LimitEngine
-  readonly idempotency: IdempotencyStore
-  readonly codes: CodeStore
-  readonly tokens: TokenStore
-  readonly audit: AuditStore
-  readonly locks: LockStore
-  readonly cache: CacheStore
-  /** Moves lists to another number of shards and reports the progress. */
+export interface RedisEngine extends FullEngine {
   readonly resharding: ReshardStore
-  /** Problems found at the start that operators should know about. */
   readonly warnings: readonly string[]
-  readonly writeTimeoutMs: number
-  /** Figures of the lists that are cached in memory for checks. */
-  listCache(): { size: number; hits: number; misses: number }
-  /** Rejects if Redis does not answer. */
   health(): Promise<Record<string, unknown>>
-  /** INFO of each primary that answers. */
-  servers(): Promise<RedisNode[]>
-  /** Response times of the servers, by command. */
   commandTimes(): ReadonlyMap<string, Durations>
-  /** Number of connections that failed or were lost so far. */
-  connectionFailures(): number
-  close(): Promise<void>
 }
 
 export async function openRedis(url: RedisUrl, options: RedisEngineOptions = {}): Promise<RedisEngine> {
   const { maxLogBytes, staleAfterMs, shardAbove, initialShards, limitClock, ...others } = options
-  const {
-    idempotencyClock = 'server',
-    idempotencyNaming = 'operation',
-    use = 'guards',
-    ...connection
-  } = others
+  const { idempotencyClock, idempotencyNaming, use = 'guards', ...connection } = others
   const redis = await connect(url, connection)
   try {
     const stored = {
       database: url.database,
       commandTimeoutMs: settingsOf(connection).commandTimeoutMs,
-      maxLogBytes: maxLogBytes ?? 16 * MIB,
-      staleAfterMs: staleAfterMs ?? 3000,
-      shardAbove: shardAbove ?? 5_000_000,
-      initialShards: initialShards ?? 1,
+      maxLogBytes: maxLogBytes ?? DEFAULT_REDIS.maxLogBytes,
+      staleAfterMs: staleAfterMs ?? DEFAULT_REDIS.staleAfterMs,
+      shardAbove: shardAbove ?? DEFAULT_REDIS.shardAbove,
+      initialShards: initialShards ?? DEFAULT_REDIS.initialShards,
     }
-    const idempotency = new RedisIdempotency(redis, { clock: idempotencyClock, naming: idempotencyNaming })
-    return { ...(await openOn(redis, stored, limitClock ?? 'server', use)), idempotency }
+    const idempotency = new RedisIdempotency(redis, {
+      clock: idempotencyClock ?? 'server',
+      naming: idempotencyNaming ?? DEFAULT_REDIS.idempotencyNaming,
+    })
+    const opened = await openOn(redis, stored, limitClock ?? 'server', use)
+    return { ...opened, idempotency, forThreads: () => forThreads(url, options) }
   } catch (error) {
     await redis.close()
     throw error
   }
 }
 
+/** Functions cannot be sent to a thread, so it gets the current password. */
+function forThreads(url: RedisUrl, { readPassword, ...options }: RedisEngineOptions): StoreSource {
+  const password = readPassword?.() ?? url.password
+  return { url: { ...url, ...(password !== undefined && { password }) }, options }
+}
+
 async function openOn(
   redis: Redis,
   options: StoreOptions,
   limitClock: LimitClock,
-  use: RedisUse,
+  use: StoreUse,
 ): Promise<Omit<RedisEngine, 'idempotency'>> {
   const stores = openStores(redis, options)
   await stores.wake.open()
@@ -115,6 +92,7 @@ async function openOn(
   const cache = await openCache(redis, options.database)
   const { lists, members, checks, bulk, changes, index, upkeep, keys } = stores
   return {
+    name: 'redis',
     allowlists: { lists, members, checks, bulk, changes, index, upkeep },
     keys,
     limits,
@@ -132,9 +110,9 @@ async function openOn(
       const warnings = warningsOf(info, use)
       return { ...healthOf(info), ...(warnings.length > 0 ? { warnings } : {}) }
     },
-    async servers() {
+    async figures() {
       const { nodes } = await redis.info()
-      return nodes.filter(({ role }) => role !== undefined)
+      return { redisServers: nodes.filter(({ role }) => role !== undefined) }
     },
     commandTimes: () => redis.commandTimes(),
     connectionFailures: () => redis.connectionFailures(),
@@ -150,7 +128,7 @@ async function openOn(
   }
 }
 
-const warningsOf = (info: RedisInfo, use: RedisUse): string[] => [
+const warningsOf = (info: RedisInfo, use: StoreUse): string[] => [
   ...evictionWarnings(info, use),
   ...durabilityWarnings(info, use),
 ]

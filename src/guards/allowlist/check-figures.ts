@@ -1,20 +1,7 @@
 import { isCatracaError } from '../../core/errors.js'
 import { Durations, NamedCounts } from '../../core/figures.js'
 import { isPromise, type MaybePromise } from '../../core/maybe-promise.js'
-import type { CheckAnswer, CheckReason } from './types.js'
-
-const REASONS: readonly CheckReason[] = [
-  'MEMBER',
-  'NOT_MEMBER',
-  'MEMBER_EXPIRED',
-  'IN_WAVE',
-  'OUT_OF_WAVE',
-  'OUTSIDE_WINDOW',
-  'EXCLUDED',
-  'ALLOWLIST_NOT_FOUND',
-  'ALLOWLIST_UNREADABLE',
-  'UNAVAILABLE',
-]
+import { CHECK_REASONS, type CheckAnswer, type CheckReason } from './types.js'
 
 /** Results and durations of checks. */
 export class CheckFigures {
@@ -31,7 +18,7 @@ export class CheckFigures {
   denied = 0
 
   constructor(maxLists: number) {
-    this.reasons = new NamedCounts(REASONS, maxLists)
+    this.reasons = new NamedCounts(CHECK_REASONS, maxLists)
   }
 
   /** Counts the result of `ask`. */

@@ -21,7 +21,8 @@ import {
   unlessUnavailable,
   type Verdict,
 } from './verdict.js'
-import { type CompiledWave, compileWave, insideWindow } from './wave/index.js'
+import { insideWindow } from './wave/common-fields.js'
+import { type CompiledWave, compileWave } from './wave/index.js'
 
 /** Pairs checked before the event loop gets a turn. */
 const PAIRS_PER_TURN = 1000
@@ -175,7 +176,7 @@ export class Checker {
   private judgeWave(inquiry: Inquiry, list: CheckedList, depth: number): MaybePromise<Verdict> {
     const { customerId, now } = inquiry
     const wave = this.waveOf(list)
-    if (!insideWindow(wave, now)) return OUTSIDE_WINDOW
+    if (!insideWindow(list.config!, now)) return OUTSIDE_WINDOW
     const { base, exclude } = list.config!
     if (base === undefined && exclude === undefined) return strategyVerdict(wave, customerId, now)
     if (depth >= MAX_CHAIN) return TOO_DEEP

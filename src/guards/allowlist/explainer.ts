@@ -1,6 +1,6 @@
 import { type Clock, isoTime } from '../../core/clock.js'
 import type { CheckedList, CheckView } from './port.js'
-import type { ExplainedResult, ExplainStep, Explanation, OnUnavailable } from './types.js'
+import type { ExplainedResult, ExplainStep, Explanation, OnUnavailable, WaveConfig } from './types.js'
 import { isUnreadable } from './unreadable.js'
 import {
   admits,
@@ -20,14 +20,16 @@ import {
   unlessUnavailable,
   type Verdict,
 } from './verdict.js'
-import { type CompiledWave, compileWave, effectivePercentage, insideWindow, placeIn } from './wave/index.js'
+import { insideWindow } from './wave/common-fields.js'
+import { type CompiledWave, compileWave } from './wave/index.js'
+import type { StrategyFacts } from './wave/table.js'
 
 /** Records a step. `beganMs` is from `performance.now()`. */
 export type NoteStep = (
   step: ExplainStep['step'],
   outcome: string,
   beganMs: number,
-  facts?: Pick<ExplainStep, 'detail' | 'place' | 'percentage'>,
+  facts?: StrategyFacts & { detail?: string },
 ) => void
 
 /** The current view of checks, which records each step. */
@@ -47,7 +49,7 @@ interface Inquiry {
 
 /**
  * Gives the same result as a check, with its steps. It has its own code path, so that checks pay nothing for it.
- * The same functions as in checks decide each step (`verdict.ts`, `wave/index.ts`).
+ * The same functions as in checks decide each step (`verdict.ts`, `wave/`).
  */
 export class Explainer {
   constructor(
@@ -133,8 +135,8 @@ async function judgeWave(
 ): Promise<Verdict> {
   const beganMs = performance.now()
   const wave = compileWave(list)
-  const isOpen = insideWindow(wave, inquiry.now)
-  note('window', isOpen ? 'open' : 'closed', beganMs, windowFacts(wave))
+  const isOpen = insideWindow(list.config!, inquiry.now)
+  note('window', isOpen ? 'open' : 'closed', beganMs, windowFacts(list.config!))
   if (!isOpen) return OUTSIDE_WINDOW
   const { base, exclude = [] } = list.config!
   if ((base !== undefined || list.config!.exclude !== undefined) && depth >= MAX_CHAIN) return TOO_DEEP
@@ -175,20 +177,15 @@ async function rest(
 function judgeStrategy({ customerId, now }: Inquiry, note: NoteStep, wave: CompiledWave): Verdict {
   const beganMs = performance.now()
   const verdict = strategyVerdict(wave, customerId, now)
-  const outcome = admits(verdict) ? 'in' : 'out'
-  if (wave.strategy === 'PERCENTAGE') {
-    const facts = { place: placeIn(wave, customerId), percentage: effectivePercentage(wave, now) }
-    note('percentage', outcome, beganMs, {
-      ...facts,
-      detail: `place ${facts.place}, open to ${facts.percentage}`,
-    })
-  } else if (wave.strategy !== 'TIME_WINDOW') note('explicit', outcome, beganMs)
+  const { step, admission } = wave
+  if (step !== undefined)
+    note(step, admits(verdict) ? 'in' : 'out', beganMs, admission.facts?.(customerId, now))
   return verdict
 }
 
-function windowFacts({ startTime, endTime }: CompiledWave): { detail?: string } {
-  const from = Number.isFinite(startTime) ? [`from ${isoTime(startTime)}`] : []
-  const to = Number.isFinite(endTime) ? [`to ${isoTime(endTime)}`] : []
+function windowFacts({ startTime, endTime }: WaveConfig): { detail?: string } {
+  const from = Number.isFinite(startTime) ? [`from ${isoTime(startTime!)}`] : []
+  const to = Number.isFinite(endTime) ? [`to ${isoTime(endTime!)}`] : []
   const detail = [...from, ...to].join(' ')
   return detail === '' ? {} : { detail }
 }

@@ -1,9 +1,10 @@
 import type { WaveConfig } from './types.js'
+import { strategyOf } from './wave/table.js'
 
 /**
  * When a wave was paused, and the fields that the pause replaced. A field that is absent here was absent in the rule.
  */
-export interface Pause extends Pick<WaveConfig, 'percentage' | 'ramp' | 'startTime' | 'endTime'> {
+export interface Pause extends Omit<WaveConfig, 'strategy'> {
   at: number
 }
 
@@ -19,35 +20,35 @@ export interface StoredConfig extends WaveConfig {
 const SKEW_MS = 3_600_000
 
 /**
- * Closes the wave from now on, whatever ramp steps are planned. A rule without a percentage is closed by its time
- * window. A rule that is already paused stays unchanged.
+ * Closes the wave from now on, whatever is planned: by the fields of its strategy, or by its time window. A rule that
+ * is already paused stays unchanged.
  */
 export function pausedConfig(config: StoredConfig, now: number): StoredConfig {
   if (config.paused !== undefined) return config
-  const { percentage, ramp, startTime, endTime, ...rest } = config
-  const window = { ...(startTime !== undefined && { startTime }), ...(endTime !== undefined && { endTime }) }
-  if (config.strategy === 'PERCENTAGE') {
-    const replaced = { ...(percentage !== undefined && { percentage }), ...(ramp !== undefined && { ramp }) }
-    return { ...rest, ...window, percentage: 0, paused: { at: now, ...replaced } }
-  }
-  const end = Math.max(0, now - SKEW_MS)
-  return {
-    ...rest,
-    ...(startTime !== undefined && startTime < end && { startTime }),
-    endTime: end,
-    paused: { at: now, ...window },
-  }
+  const [replaced, kept] = split(config)
+  const closed = strategyOf(config)?.closed ?? closedWindow(config, now)
+  return { ...kept, ...closed, paused: { at: now, ...replaced } }
 }
 
 /** The rule before the pause. Undefined if the rule is not paused. */
-export function resumedConfig(config: StoredConfig): WaveConfig | undefined {
-  const { paused, ...rule } = config
+export function resumedConfig({ paused, ...rule }: StoredConfig): WaveConfig | undefined {
   if (paused === undefined) return undefined
   const { at: _, ...replaced } = paused
-  if (rule.strategy === 'PERCENTAGE') {
-    const { percentage: __, ramp: ___, ...kept } = rule
-    return { ...kept, ...replaced }
-  }
-  const { startTime: __, endTime: ___, ...kept } = rule
-  return { ...kept, ...replaced }
+  return { ...split(rule)[1], ...replaced }
+}
+
+/** The fields that a pause replaces, and the others. */
+function split(config: WaveConfig): [Omit<Pause, 'at'>, WaveConfig] {
+  const strategy = strategyOf(config)
+  const names = strategy?.closed ? Object.keys(strategy.fields) : ['startTime', 'endTime']
+  const fields = Object.entries(config)
+  const [replaced, kept] = [true, false].map((isReplaced) =>
+    Object.fromEntries(fields.filter(([name]) => names.includes(name) === isReplaced)),
+  )
+  return [replaced!, kept as WaveConfig]
+}
+
+function closedWindow({ startTime }: WaveConfig, now: number): Pick<WaveConfig, 'startTime' | 'endTime'> {
+  const endTime = Math.max(0, now - SKEW_MS)
+  return startTime !== undefined && startTime < endTime ? { startTime, endTime } : { endTime }
 }

@@ -3,7 +3,15 @@ import type { PreparedEntry } from '../audit/port.js'
 import type { ChangeFeed, Position } from './changes/port.js'
 import type { IndexStore } from './membership/port.js'
 import type { StoredConfig } from './pause.js'
-import type { AllowlistType, ImportMode, ImportState, JsonObject, Precision, RejectedRow } from './types.js'
+import type {
+  AllowlistType,
+  ImportCounts,
+  ImportMode,
+  ImportState,
+  JsonObject,
+  Precision,
+  RejectedRow,
+} from './types.js'
 
 /**
  * What the allowlist guard needs from an engine. The engine executes each verb atomically across all processes.
@@ -194,14 +202,6 @@ export interface SortedCustomers {
   start(index: number): number
   end(index: number): number
   attributes(index: number): MemberAttributes | undefined
-}
-
-export interface ImportCounts {
-  added: number
-  unchanged: number
-  removed: number
-  rejected: number
-  rowsWithExtraCells?: number
 }
 
 /** The progress of an import. Enough to resume after a crash without counting a row twice. */

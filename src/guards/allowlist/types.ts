@@ -1,26 +1,12 @@
+import { STRATEGY_STEPS, type StrategyFacts, type WaveConfig } from './wave/table.js'
+
 /** Public types of allowlists: what the library returns and the HTTP server sends. */
+
+export type { RampStep } from './wave/percentage.js'
+export type { WaveConfig, WaveStrategy } from './wave/table.js'
 
 export type AllowlistType = 'FIXA' | 'ONDA'
 export type Precision = 'exact' | 'trusted'
-export type WaveStrategy = 'PERCENTAGE' | 'TIME_WINDOW' | 'EXPLICIT_LIST'
-
-/** From `at` (epoch milliseconds) on, the wave admits this percentage of customers. */
-export interface RampStep {
-  at: number
-  percentage: number
-}
-
-/** The rule of an ONDA list. Times are epoch milliseconds. */
-export interface WaveConfig {
-  strategy: WaveStrategy
-  percentage?: number
-  customerIds?: string[]
-  startTime?: number
-  endTime?: number
-  ramp?: RampStep[]
-  base?: string
-  exclude?: string[]
-}
 
 export interface NewAllowlist {
   id?: string
@@ -59,12 +45,9 @@ export interface MemberInput {
   expiresAt?: string
 }
 
-export interface Member {
+export interface Member extends MemberInput {
   customerId: string
   addedAt: string
-  addedBy?: string
-  metadata?: JsonObject
-  expiresAt?: string
 }
 
 export interface CustomerAllowlist {
@@ -119,19 +102,21 @@ export interface RemoveResult {
   token: string
 }
 
-export type CheckReason =
-  | 'MEMBER'
-  | 'NOT_MEMBER'
-  | 'MEMBER_EXPIRED'
-  | 'IN_WAVE'
-  | 'OUT_OF_WAVE'
-  | 'OUTSIDE_WINDOW'
-  | 'EXCLUDED'
-  | 'ALLOWLIST_NOT_FOUND'
+export const CHECK_REASONS = [
+  'MEMBER',
+  'NOT_MEMBER',
+  'MEMBER_EXPIRED',
+  'IN_WAVE',
+  'OUT_OF_WAVE',
+  'OUTSIDE_WINDOW',
+  'EXCLUDED',
+  'ALLOWLIST_NOT_FOUND',
   /** The record of the list, or of a list that the wave depends on, cannot be read. The check denies. */
-  | 'ALLOWLIST_UNREADABLE'
+  'ALLOWLIST_UNREADABLE',
   /** The store did not answer, and `onUnavailable` is `allow`. */
-  | 'UNAVAILABLE'
+  'UNAVAILABLE',
+] as const
+export type CheckReason = (typeof CHECK_REASONS)[number]
 
 /** What a check returns when neither memory nor the store can answer. */
 export type OnUnavailable = 'block' | 'allow'
@@ -156,16 +141,13 @@ export interface CheckAnswer {
 }
 
 /** One step of the decision. */
-export interface ExplainStep {
+export interface ExplainStep extends StrategyFacts {
   step: (typeof EXPLAIN_STEPS)[number]
   outcome: string
   /** Explanation for people. */
   detail?: string
   /** The list that this step is about, if it is not the checked list but one that it depends on. */
   allowlistId?: string
-  /** For step `percentage`: the customer's place in the wave, and the percentage open now. */
-  place?: number
-  percentage?: number
   durationUs: number
 }
 
@@ -174,8 +156,7 @@ export const EXPLAIN_STEPS = [
   'window',
   'exclude',
   'base',
-  'percentage',
-  'explicit',
+  ...STRATEGY_STEPS,
   'index',
   'overlay',
   'filter',
@@ -184,12 +165,7 @@ export const EXPLAIN_STEPS = [
   'expiry',
 ] as const
 
-export interface ExplainedResult {
-  allowlistId: string
-  allowed: boolean
-  type: AllowlistType | null
-  reason: CheckReason
-  degraded?: true
+export interface ExplainedResult extends Omit<CheckResult, 'checkedAt' | 'addedAt'> {
   steps: ExplainStep[]
 }
 
@@ -280,31 +256,28 @@ export interface ImportOptions {
   onProgress?: (progress: ImportProgress) => void
 }
 
-export interface ImportResult {
-  importId: string
+export interface ImportCounts {
   added: number
   unchanged: number
   removed: number
   rejected: number
   /** Imported CSV rows with more cells than the first row: these cells were not imported. Absent when there are none. */
   rowsWithExtraCells?: number
+}
+
+export interface ImportResult extends ImportCounts {
+  importId: string
   firstErrors: RejectedRow[]
   customerCount: number
   token: string
 }
 
-export interface ImportStatus {
+export interface ImportStatus extends ImportCounts {
   importId: string
   allowlistId: string
   mode: ImportMode
   state: ImportState
   rowsAcknowledged: number
-  added: number
-  unchanged: number
-  removed: number
-  rejected: number
-  /** Imported CSV rows with more cells than the first row: these cells were not imported. Absent when there are none. */
-  rowsWithExtraCells?: number
   firstErrors: RejectedRow[]
   startedAt: string
   updatedAt: string

@@ -2,7 +2,7 @@ import { CatracaError, isCatracaError } from '../../core/errors.js'
 import { isPromise, type MaybePromise } from '../../core/maybe-promise.js'
 import { type MemberState, ViewChanged } from './port.js'
 import type { CheckReason, CheckResult } from './types.js'
-import { type CompiledWave, strategyAdmits } from './wave/index.js'
+import type { CompiledWave } from './wave/index.js'
 
 /** Waves may depend on other lists. Configuration refuses longer chains, so only concurrent changes can create one. */
 export const MAX_CHAIN = 8
@@ -53,8 +53,8 @@ export function judgeMember(member: MemberState | undefined, now: number): Verdi
   return addedAt === undefined ? { reason, type: 'FIXA' } : { reason, type: 'FIXA', addedAt }
 }
 
-export function strategyVerdict(wave: CompiledWave, customerId: string, now: number): Verdict {
-  return strategyAdmits(wave, customerId, now) ? IN_WAVE : OUT_OF_WAVE
+export function strategyVerdict({ admission }: CompiledWave, customerId: string, now: number): Verdict {
+  return admission.admits(customerId, now) ? IN_WAVE : OUT_OF_WAVE
 }
 
 /** Repeats the check if members were replaced during it: a result must not mix the states before and after. */

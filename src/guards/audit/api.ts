@@ -1,6 +1,6 @@
 import type { AuditPage, AuditQuery } from './types.js'
 
-/** The audit trail API. The library implements it, and so does the CLI's HTTP client. */
+/** The audit trail API. The library implements it, and the remote half of the CLI as far as commands need it. */
 export interface AuditApi {
   list(query?: AuditQuery): Promise<AuditPage>
 }

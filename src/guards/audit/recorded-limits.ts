@@ -2,23 +2,9 @@ import { identifier, plainName } from '../../core/identifiers.js'
 import type { ConfigAddress } from '../rate-limit/api.js'
 import type { RateLimits } from '../rate-limit/index.js'
 import { configKeyOf } from '../rate-limit/level-config.js'
-import type { LevelConfig } from '../rate-limit/types.js'
-import type { AuditedAction, AuditTrail } from './index.js'
-import { decorate, recording } from './recording.js'
+import type { EntityRecord, LevelConfig } from '../rate-limit/types.js'
+import type { ChangesOf } from './recording.js'
 import type { AuditTarget } from './types.js'
-
-/** Records every change of the configuration of limits, and every reset. The use of limits is not recorded. */
-export function recordLimits(limits: RateLimits, trail: AuditTrail): void {
-  recordConfigs(limits, trail)
-  recordEntities(limits, trail)
-  decorate(limits, 'reset', (reset) => (entity, resource) => {
-    const audited = (): AuditedAction => ({
-      action: 'limit.reset',
-      target: { kind: 'limit', id: plainName('resource', resource), entity: identifier('entity', entity) },
-    })
-    return recording(trail, () => reset(entity, resource), { asked: audited, done: () => [audited()] })
-  })
-}
 
 function configTarget(address: ConfigAddress): AuditTarget {
   const key = configKeyOf(address)
@@ -30,59 +16,56 @@ function configTarget(address: ConfigAddress): AuditTarget {
   }
 }
 
-function recordConfigs(limits: RateLimits, trail: AuditTrail): void {
-  decorate(limits, 'setConfig', (set) => (address, config) => {
-    const audited = (before: LevelConfig | undefined): AuditedAction => ({
+const entityTarget = (id: string): AuditTarget => ({ kind: 'entity', id: identifier('entity', id) })
+
+type Reads =
+  | 'status'
+  | 'usage'
+  | 'resourceUsage'
+  | 'getConfig'
+  | 'listConfigs'
+  | 'resolveConfig'
+  | 'getEntity'
+type Traffic = 'acquire' | 'withLease' | 'hold' | 'adjust' | 'giveBack' | 'warmUp' | 'sweep' | 'close'
+
+/** Changes of the configuration of limits, and resets. */
+export const LIMIT_CHANGES: ChangesOf<RateLimits, Reads | Traffic> = {
+  setConfig: (limits, address, config) => ({
+    look: () => limits.getConfig(address),
+    asked: (before?: LevelConfig) => ({
       action: 'limit.config.set',
       target: configTarget(address),
-      ...(before && { before }),
+      before,
       after: config,
-    })
-    return recording(trail, () => set(address, config), {
-      look: () => limits.getConfig(address),
-      asked: audited,
-      done: (_, before) => [audited(before)],
-    })
-  })
-  decorate(limits, 'deleteConfig', (remove) => (address) => {
-    const audited = (before: LevelConfig | undefined): AuditedAction => ({
+    }),
+  }),
+  deleteConfig: (limits, address) => ({
+    look: () => limits.getConfig(address),
+    asked: (before?: LevelConfig) => ({
       action: 'limit.config.delete',
       target: configTarget(address),
-      ...(before && { before }),
-    })
-    return recording(trail, () => remove(address), {
-      look: () => limits.getConfig(address),
-      asked: audited,
-      done: (removed, before) => (removed ? [audited(before)] : []),
-    })
-  })
-}
-
-function recordEntities(limits: RateLimits, trail: AuditTrail): void {
-  const target = (id: string): AuditTarget => ({ kind: 'entity', id: identifier('entity', id) })
-  decorate(limits, 'setEntity', (set) => (id, record) => {
-    const audited = (before: unknown): AuditedAction => ({
+      before,
+    }),
+    isMade: (isDeleted) => isDeleted,
+  }),
+  setEntity: (limits, id, { parent, cascade = true }) => ({
+    look: () => limits.getEntity(id),
+    asked: (before?: EntityRecord) => ({
       action: 'entity.set',
-      target: target(id),
-      ...(before !== undefined && { before }),
-      after: { parent: record.parent, cascade: record.cascade ?? true },
-    })
-    return recording(trail, () => set(id, record), {
-      look: () => limits.getEntity(id),
-      asked: audited,
-      done: (_, before) => [audited(before)],
-    })
-  })
-  decorate(limits, 'deleteEntity', (remove) => (id) => {
-    const audited = (before: unknown): AuditedAction => ({
-      action: 'entity.delete',
-      target: target(id),
-      ...(before !== undefined && { before }),
-    })
-    return recording(trail, () => remove(id), {
-      look: () => limits.getEntity(id),
-      asked: audited,
-      done: (removed, before) => (removed ? [audited(before)] : []),
-    })
-  })
+      target: entityTarget(id),
+      before,
+      after: { parent, cascade },
+    }),
+  }),
+  deleteEntity: (limits, id) => ({
+    look: () => limits.getEntity(id),
+    asked: (before?: EntityRecord) => ({ action: 'entity.delete', target: entityTarget(id), before }),
+    isMade: (isDeleted) => isDeleted,
+  }),
+  reset: (_, entity, resource) => ({
+    asked: () => ({
+      action: 'limit.reset',
+      target: { kind: 'limit', id: plainName('resource', resource), entity: identifier('entity', entity) },
+    }),
+  }),
 }

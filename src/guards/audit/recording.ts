@@ -6,18 +6,37 @@ import type { AuditedAction, AuditTrail } from './index.js'
 export interface ChangeDescription<T, Before> {
   /** Reads the state before the change. If that fails, the entry has no `before`. */
   look?: () => Promise<Before>
-  /** The requested change: recorded when the outcome is unknown. */
+  /** The requested change: recorded when it is made, and when the outcome is unknown. */
   asked(before: Before | undefined): AuditedAction
-  /** The changes made. Empty if nothing was changed. */
-  done(result: T, before: Before | undefined): readonly AuditedAction[]
+  /** Whether anything was changed. Without this, a call that succeeds is a change. */
+  isMade?(result: T, before: Before | undefined): boolean
+  /** What the result tells more about the change, or the entries to record instead. */
+  done?(result: T, before: Before | undefined): Partial<AuditedAction> | readonly AuditedAction[]
   /** The changes that remain after a failure. */
-  failed?(error: unknown, before: Before | undefined): readonly AuditedAction[]
+  failed?(error: unknown): readonly AuditedAction[]
   /** The change has no deadline. */
   isLong?: boolean
   /** When the call of the caller began, if that was before this. */
   since?: number
   /** The change is one write, whose timeout the engine enforces. It needs no second deadline. */
   isOneWrite?: boolean
+}
+
+type Verb<Guard> = {
+  [Name in keyof Guard]: Guard[Name] extends (...args: never[]) => Promise<unknown> ? Name : never
+}[keyof Guard]
+
+/**
+ * Describes each change of a guard. The `Unrecorded` verbs change nothing, or are called by traffic and not by people.
+ * A verb of the guard that is neither described nor named there does not compile.
+ */
+export type ChangesOf<Guard, Unrecorded extends Verb<Guard>> = {
+  readonly [Name in Exclude<Verb<Guard>, Unrecorded>]: Guard[Name] extends (
+    ...args: infer Args
+  ) => Promise<infer T>
+    ? // biome-ignore lint/suspicious/noExplicitAny: each description names the type of what it looks at.
+      (guard: Guard, ...args: Args) => ChangeDescription<T, any>
+    : never
 }
 
 /**
@@ -42,14 +61,24 @@ export async function recording<T, Before = undefined>(
   } catch (error) {
     const auditedActions = isCatracaError(error, 'UNKNOWN_OUTCOME')
       ? [{ ...account.asked(before), outcome: 'unknown' as const }]
-      : (account.failed?.(error, before) ?? [])
+      : (account.failed?.(error) ?? [])
     // The caller gets the first error.
     if (auditedActions.length > 0) await trail.record(acting, auditedActions, since).catch(() => {})
     throw error
   }
-  const auditedActions = account.done(result, before)
+  const auditedActions = madeActions(account, result, before)
   if (auditedActions.length > 0) await trail.record(acting, auditedActions, since)
   return result
+}
+
+function madeActions<T, Before>(
+  account: ChangeDescription<T, Before>,
+  result: T,
+  before: Before | undefined,
+): readonly AuditedAction[] {
+  if (account.isMade?.(result, before) === false) return []
+  const done = account.done?.(result, before)
+  return Array.isArray(done) ? done : [{ ...account.asked(before), ...done }]
 }
 
 async function look<Before>(
@@ -78,18 +107,4 @@ export function readFirst<T>(read: Promise<T>, deadlines: ChangeDeadlines, since
 function silent(cause: unknown): CatracaError {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new CatracaError('ENGINE_UNAVAILABLE', `nothing was changed: ${reason}`, { cause })
-}
-
-type Verb<Guard> = {
-  [Name in keyof Guard]: Guard[Name] extends (...args: never[]) => unknown ? Name : never
-}[keyof Guard]
-
-/** Wraps a method of a guard, for every user of the guard. */
-export function decorate<Guard extends object, Name extends Verb<Guard>>(
-  guard: Guard,
-  name: Name,
-  around: (verb: Guard[Name]) => Guard[Name],
-): void {
-  const verb = guard[name] as (...args: never[]) => unknown
-  guard[name] = around(verb.bind(guard) as Guard[Name])
 }

@@ -56,6 +56,15 @@ export interface SpaceOptions<T = unknown> {
   onUnavailable?: OnUnavailable
 }
 
+const SPACE_FIELDS: Fields<SpaceOptions> = {
+  ...{ name: true, ttlMs: true, staleMs: true, negativeTtlMs: true, jitter: true, beta: true },
+  l1: { maxEntries: true, maxBytes: true, ttlMs: true },
+  ...{ codec: true, gzipAboveBytes: true, maxValueBytes: true, tags: true, timeoutMs: true },
+  ...{ softLoadTimeoutMs: true, hardLoadTimeoutMs: true, leaseMs: true, words: true, onUnavailable: true },
+  breaker: { failures: true, pauseMs: true },
+}
+const KNOWN_OF_SPACE = new KnownFields(SPACE_FIELDS)
+
 export const ON_UNAVAILABLE = ['source', 'first-tier'] as const
 export type OnUnavailable = (typeof ON_UNAVAILABLE)[number]
 
@@ -105,11 +114,11 @@ const RESERVED_NAMES = new Set(
     ' ',
   ),
 )
-const OTHERS = ['name', 'l1', 'codec', 'tags', 'breaker', 'onUnavailable', 'words']
 const FRACTIONS = ['jitter', 'beta']
 
 /** Validates the options of a space and adds the defaults. */
 export function spaceSettings<T>(options: SpaceOptions<T>): SpaceSettings<T> {
+  KNOWN_OF_SPACE.check(options)
   const {
     name,
     l1 = {},
@@ -201,10 +210,6 @@ function checkNumbers(
   bounds: Record<string, readonly [number, number]>,
 ): void {
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(bounds, name)) {
-      if (prefix === '' && OTHERS.includes(name)) continue
-      throw invalid(`${prefix}${name}`, 'is not an option of a space')
-    }
     if (value !== undefined) checkNumber(`${prefix}${name}`, value, bounds[name]!, !FRACTIONS.includes(name))
   }
 }

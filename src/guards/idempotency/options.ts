@@ -1,3 +1,4 @@
+import { CatracaError } from '../../core/errors.js'
 import type { OnLeaseExpired } from './types.js'
 
 const HOUR_MS = 3_600_000
@@ -37,6 +38,16 @@ export const DEFAULT_IDEMPOTENCY: IdempotencyOptions = {
   maxResponseBytes: 4 * MIB,
   maxWorkMs: HOUR_MS,
   naming: 'operation',
+}
+
+/** Validates the options and adds the defaults. */
+export function idempotencyOptions(given: Partial<IdempotencyOptions>): IdempotencyOptions {
+  const options = { ...DEFAULT_IDEMPOTENCY, ...given }
+  if (options.minLifeMs <= options.maxLifeMs) return options
+  throw new CatracaError(
+    'CONFIG_INVALID',
+    'idempotency.minLifeMs must not be more than idempotency.maxLifeMs',
+  )
 }
 
 export const MIN_LEASE_MS = 100

@@ -1,6 +1,6 @@
 import type { AcquireOptions, Extended, LockAnswer, LockState } from './types.js'
 
-/** The lock API. The library implements it, and so does the CLI's HTTP client. */
+/** The lock API. The library implements it, and the remote half of the CLI as far as commands need it. */
 export interface LocksApi {
   /** A lock held by another caller is a result, not an error. Throws when the store does not answer. */
   acquire(name: string, options?: AcquireOptions): Promise<LockAnswer>

@@ -1,6 +1,6 @@
 import type { CodeAddress, CodeStatus, IssueAnswer, VerifyAnswer } from './types.js'
 
-/** The one-time-code API. The library implements it, and so does the CLI's HTTP client. */
+/** The one-time-code API. The library implements it, and the remote half of the CLI as far as commands need it. */
 export interface CodesApi {
   issue(request: CodeAddress): Promise<IssueAnswer>
   verify(request: CodeAddress & { code: string }): Promise<VerifyAnswer>

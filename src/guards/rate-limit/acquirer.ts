@@ -1,73 +1,38 @@
 import { refuseAborted } from '../../core/abort.js'
 import type { Clock } from '../../core/clock.js'
-import { type Deadlines, isUnavailable, unavailability } from '../../core/deadlines.js'
-import { CatracaError, invalid, isCatracaError } from '../../core/errors.js'
+import { type Deadlines, isUnavailable } from '../../core/deadlines.js'
+import { invalid } from '../../core/errors.js'
 import { type Fields, KnownFields } from '../../core/fields.js'
-import type { NamedCounts } from '../../core/figures.js'
 import { identifier } from '../../core/identifiers.js'
-import { Admission } from './admission.js'
-import { type CallCosts, denial, leaseOf, parentOf, statusesOf, violationsOf } from './answers.js'
+import type { AcquireAnswers } from './acquire-answers.js'
+import type { AcquireCall, CallCosts } from './answers.js'
 import { areCosts, costsOf, parentCostsOf } from './costs.js'
-import { DeniedTop } from './denied-top.js'
 import type { EngineStart } from './engine-start.js'
-import { Exhausted } from './exhausted.js'
-import { type Leases, NO_LEASE } from './leases.js'
+import type { Exhausted } from './exhausted.js'
 import { parseLimits } from './level-config.js'
 import { resourceName } from './levels.js'
-import type { LimitOptions } from './options.js'
-import { type AcquireCall, PendingAcquire } from './pending-acquire.js'
+import { PendingAcquire } from './pending-acquire.js'
 import type { Policies, ResolvedSubject } from './policies.js'
 import type { LimitStore, SubjectCosts, Taken } from './port.js'
 import type {
   AcquireAnswer,
   AcquireRequest,
-  Admitted,
-  Denied,
   EntityRecord,
   InlineLimits,
-  LimitStatus,
   Limits,
   OnUnavailable,
-  Subject,
-  TopDenied,
-  Violation,
 } from './types.js'
-import type { UsageCounter } from './usage.js'
-
-export interface LimitCounts {
-  admitted: number
-  denied: number
-  /** Denials decided in memory, without calling the engine. */
-  deniedHere: number
-  /** Admitted, although a limit in shadow mode would have denied. */
-  shadowDenied: number
-  /** The engine did not answer: the call was admitted, or refused with an error. */
-  degradedAllowed: number
-  degradedBlocked: number
-}
-
-export const LIMIT_OUTCOMES = [
-  'allowed',
-  'denied',
-  'shadow_denied',
-  'degraded_allowed',
-  'degraded_blocked',
-] as const
-/** Outcome of an acquire. `shadow_denied`: admitted, but a shadow limit would have denied. */
-export type LimitOutcome = (typeof LIMIT_OUTCOMES)[number]
 
 export interface AcquirerParts {
   counters: LimitStore
   /** Decides with tokens taken in advance, if there are enough. */
   takeHere: ((subject: SubjectCosts, now: number) => Taken | undefined) | undefined
   policies: Policies
-  leases: Leases
+  exhausted: Exhausted
+  answers: AcquireAnswers
   beginning: EngineStart
   deadlines: Deadlines
-  usage: UsageCounter
   clock: Clock
-  options: LimitOptions
-  decisions: NamedCounts<LimitOutcome>
 }
 
 /** The fields of an acquire request. */
@@ -76,46 +41,19 @@ export const ACQUIRE_FIELDS: Fields<AcquireRequest> = {
 }
 const KNOWN_OF_ACQUIRE = new KnownFields(ACQUIRE_FIELDS)
 
-/**
- * Turns a request into an answer: reads the configuration, computes the costs, calls the engine, and handles an
- * engine that does not answer.
- */
+/** Reads the configuration that applies to a request, computes the costs, and calls the engine. */
 export class Acquirer {
-  readonly exhausted: Exhausted
-  private readonly top: DeniedTop
-  readonly counts: LimitCounts = {
-    admitted: 0,
-    denied: 0,
-    deniedHere: 0,
-    shadowDenied: 0,
-    degradedAllowed: 0,
-    degradedBlocked: 0,
-  }
-
-  constructor(private readonly parts: AcquirerParts) {
-    this.top = new DeniedTop(parts.clock.now())
-    this.exhausted = new Exhausted(parts.options.configCacheMs, (subject, limit, denied, at) =>
-      this.top.add(subject.entity, subject.resource, limit, denied, at),
-    )
-  }
-
-  acquire(request: AcquireRequest, inline: InlineLimits): Promise<AcquireAnswer> {
-    try {
-      return this.begin(request, inline)
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
+  constructor(private readonly parts: AcquirerParts) {}
 
   /** A denial from memory takes nothing, so the fields of the request are validated only after it. */
-  private begin(request: AcquireRequest, inline: InlineLimits): Promise<AcquireAnswer> {
+  acquire(request: AcquireRequest, inline: InlineLimits): Promise<AcquireAnswer> {
     if (request === undefined || request === null) throw invalid('arguments[0]', 'must be an object')
     const { entity, resource, consume, limits, signal } = request
     const isPlain = limits === undefined && consume !== null && (signal === undefined || !signal.aborted)
     const now = isPlain && typeof entity === 'string' ? this.parts.clock.now() : undefined
     if (now !== undefined) {
-      const denied = this.exhausted.find(entity, resource, consume, now)
-      if (denied !== undefined) return Promise.resolve(this.denyFromCache(denied, request, now))
+      const denied = this.parts.exhausted.find(entity, resource, consume, now)
+      if (denied !== undefined) return Promise.resolve(this.parts.answers.deniedHere(denied, request, now))
     }
     KNOWN_OF_ACQUIRE.check(request)
     if (now !== undefined) {
@@ -123,14 +61,6 @@ export class Acquirer {
       if (known !== undefined) return this.decide(known, request, now)
     }
     return this.acquireSlowly(request, inline)
-  }
-
-  private denyFromCache(denied: Denied, request: AcquireRequest, now: number): Denied {
-    this.counts.denied++
-    this.counts.deniedHere++
-    this.parts.decisions.of(request.resource).denied++
-    this.parts.usage.addDenied(request, denied.limits, request.consume, now)
-    return denied
   }
 
   /** The subject's configuration, if everything needed is in memory, without waiting. Otherwise undefined. */
@@ -146,19 +76,19 @@ export class Acquirer {
   }
 
   private decide(known: ResolvedSubject, request: AcquireRequest, now: number): Promise<AcquireAnswer> {
-    const { takeHere } = this.parts
+    const { takeHere, answers, exhausted } = this.parts
     const { entity, resource, consume, signal } = request
     const { told, onUnavailable } = known.policy
     const own = { entity, resource, limits: costsOf(known.policy, consume), policies: told, known }
     const wanted = [own]
     const taken = takeHere === undefined ? undefined : takeHere(own, now)
-    if (taken !== undefined) return Promise.resolve(this.admit(wanted, taken, now))
-    return this.callEngine({ wanted, signal, since: this.exhausted.version, onUnavailable }, now)
+    if (taken !== undefined) return Promise.resolve(answers.admit(wanted, taken, now))
+    return this.callEngine({ wanted, signal, since: exhausted.since(), onUnavailable }, now)
   }
 
   private async acquireSlowly(request: AcquireRequest, inline: InlineLimits): Promise<AcquireAnswer> {
     if (request.signal !== undefined) refuseAborted(request.signal)
-    const since = this.exhausted.version
+    const since = this.parts.exhausted.since()
     let begunAt = performance.now()
     const subject = {
       entity: identifier('entity', request.entity),
@@ -193,7 +123,7 @@ export class Acquirer {
       if (this.parts.deadlines.isOver(begunAt)) throw this.parts.deadlines.late()
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      return this.degraded(
+      return this.parts.answers.degraded(
         error,
         onUnavailable ?? this.parts.policies.onUnavailableOf(subject),
         subject.resource,
@@ -202,32 +132,6 @@ export class Acquirer {
     const { signal } = request
     const asked = { wanted, signal, since: callLimits === undefined ? since : undefined, onUnavailable }
     return this.callEngine(asked, this.parts.clock.now(), begunAt)
-  }
-
-  /** What is left, without taking anything. */
-  async look(
-    subject: Subject,
-    limits: Limits | undefined,
-    inline: InlineLimits,
-  ): Promise<Record<string, LimitStatus>> {
-    const { policies, counters, deadlines, clock, beginning } = this.parts
-    await beginning.ready()
-    const { policy } = await policies.find(subject, inlineLimits(limits, inline), inline)
-    const wanted = { ...subject, limits: costsOf(policy, {}), policies: policy.told, known: undefined }
-    try {
-      const { views } = await deadlines.within(counters.take([wanted], clock.now()))
-      return statusesOf(wanted, views[0]!)
-    } catch (error) {
-      // The call changes nothing, so its outcome cannot be unknown.
-      if (!isCatracaError(error, 'UNKNOWN_OUTCOME')) throw error
-      throw new CatracaError('ENGINE_UNAVAILABLE', 'the engine did not answer', { cause: error })
-    }
-  }
-
-  /** The entities denied most often by this process in the last hour. */
-  topDenied(query: { resource?: string; limit?: number }): TopDenied {
-    this.exhausted.flushAllDenials()
-    return this.top.read(query, this.parts.clock.now())
   }
 
   private async addParent(wanted: CallCosts[], record: EntityRecord, callLimits: Limits | undefined) {
@@ -240,10 +144,10 @@ export class Acquirer {
 
   /** Resolves with the engine's decision if it comes in time, otherwise by `onUnavailable`. */
   private callEngine(question: AcquireCall, now: number, begunAt?: number): Promise<AcquireAnswer> {
-    const { counters, deadlines } = this.parts
+    const { counters, deadlines, answers } = this.parts
     return new Promise((resolve, reject) => {
       const deciding = counters.take(question.wanted, now)
-      const asking = new PendingAcquire(this, deadlines, question, deciding, resolve, reject)
+      const asking = new PendingAcquire(answers, deadlines, question, deciding, resolve, reject)
       deadlines.begin(asking, begunAt)
       deciding.then(
         (taken) => asking.onTaken(taken),
@@ -251,84 +155,11 @@ export class Acquirer {
       )
     })
   }
-
-  answer({ wanted, since }: AcquireCall, taken: Taken): AcquireAnswer {
-    const now = this.parts.clock.now()
-    return taken.allowed ? this.admit(wanted, taken, now) : this.deny(wanted, taken, since, now)
-  }
-
-  /** The caller gets an error, so its cost is given back. */
-  async returnAll(wanted: readonly CallCosts[], taken: Taken): Promise<void> {
-    if (!taken.allowed) return
-    const { leases, options } = this.parts
-    const content = leaseOf(wanted, taken, options.leaseMs)
-    await leases.giveBack(leases.leaseOf(leases.reserve(), content))
-  }
-
-  private admit(wanted: readonly CallCosts[], taken: Taken, now: number): Admitted {
-    const { leases, options } = this.parts
-    this.counts.admitted++
-    this.countUsage(wanted, taken, now)
-    const answer = new Admission(leases, options.leaseMs, wanted, taken)
-    if (wanted.length > 1) Object.assign(answer, parentOf(wanted, taken))
-    const decisions = this.parts.decisions.of(wanted[0]!.resource)
-    const shadowViolations: Violation[] = wanted.some(hasShadow) ? violationsOf(wanted, taken, true) : NONE
-    if (shadowViolations.length > 0) {
-      this.counts.shadowDenied++
-      decisions.shadow_denied++
-      answer.shadowViolations = shadowViolations
-    } else decisions.allowed++
-    return answer
-  }
-
-  private deny(wanted: readonly CallCosts[], taken: Taken, since: number | undefined, now: number): Denied {
-    this.counts.denied++
-    this.countUsage(wanted, undefined, now)
-    const denied = denial(wanted, taken)
-    const [own] = wanted as [CallCosts]
-    this.parts.decisions.of(own.resource).denied++
-    for (const { entity, limit } of denied.violations) this.top.add(entity, own.resource, limit, 1, now)
-    const usedUp = own.limits.flatMap(({ name, rule, cost, shadow }, i) => {
-      const { retryAfterMs } = taken.views[0]![i]!
-      // Concurrency slots are given back all the time. Denying from memory would block calls for no reason.
-      const isKept = retryAfterMs > 0 && !shadow && rule.algorithm !== 'concurrency'
-      return isKept ? [{ name, cost, retryAfterMs }] : []
-    })
-    if (since !== undefined && usedUp.length > 0) {
-      const { entity, resource, policies } = own
-      const statuses = denied.limits
-      this.exhausted.note({ entity, resource, limits: usedUp, statuses, policies }, now, since)
-    }
-    return denied
-  }
-
-  private countUsage(wanted: readonly CallCosts[], taken: Taken | undefined, now: number): void {
-    for (let i = 0; i < wanted.length; i++) {
-      const subject = wanted[i]!
-      this.parts.usage.add(subject, taken?.views[i], now, subject.known)
-    }
-  }
-
-  degraded(error: unknown, onUnavailable: OnUnavailable, resource: string): AcquireAnswer {
-    // Without the store, an unknown resource name may be made up. It must not take a counter from real resources.
-    const decisions = this.parts.decisions.ofKnown(resource)
-    if (onUnavailable === 'block') {
-      this.counts.degradedBlocked++
-      decisions.degraded_blocked++
-      const message = 'limits cannot be decided, and onUnavailable is block'
-      throw new CatracaError(unavailability(error), message, { cause: error, facts: { degraded: true } })
-    }
-    this.counts.degradedAllowed++
-    decisions.degraded_allowed++
-    return { allowed: true, degraded: true, leaseId: NO_LEASE, limits: {} }
-  }
 }
 
-function inlineLimits(limits: Limits | undefined, inline: InlineLimits): Limits | undefined {
+/** Validates the limits that a call brings itself. */
+export function inlineLimits(limits: Limits | undefined, inline: InlineLimits): Limits | undefined {
   if (limits === undefined) return undefined
   if (inline === 'never') throw invalid('limits', 'are not accepted: the setting limits.inline is never')
   return parseLimits(limits)
 }
-
-const NONE: Violation[] = []
-const hasShadow = ({ limits }: CallCosts): boolean => limits.some(({ shadow }) => shadow)

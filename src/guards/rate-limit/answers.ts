@@ -3,7 +3,7 @@ import type { PolicyCost } from './costs.js'
 import type { LeaseContent } from './lease-token.js'
 import type { ResolvedSubject } from './policies.js'
 import type { Taken } from './port.js'
-import type { Denied, LimitPolicy, LimitStatus, Subject, Violation } from './types.js'
+import type { Denied, LimitPolicy, LimitStatus, OnUnavailable, Subject, Violation } from './types.js'
 
 /** A subject and what a call takes from it. */
 export interface CallCosts extends Subject {
@@ -11,6 +11,17 @@ export interface CallCosts extends Subject {
   policies: Record<string, LimitPolicy>
   /** The cached configuration of the subject, if it was at hand. */
   known: ResolvedSubject | undefined
+}
+
+/** A call to the engine, and what to do when it does not answer. */
+export interface AcquireCall {
+  wanted: readonly CallCosts[]
+  signal: AbortSignal | undefined
+  /**
+   * The version of `Exhausted` before the call. Absent if the call had its own limits: then the denial is not cached.
+   */
+  since: number | undefined
+  onUnavailable: OnUnavailable
 }
 
 export function statusesOf({ limits }: CallCosts, views: readonly LimitView[]): Record<string, LimitStatus> {

@@ -59,7 +59,7 @@ export interface UsageQuery {
   to?: string
 }
 
-/** The rate-limit API. The library implements it, and so does the CLI's HTTP client. */
+/** The rate-limit API. The library implements it, and the remote half of the CLI as far as commands need it. */
 export interface LimitsApi {
   acquire(request: AcquireRequest): Promise<AcquireAnswer>
   adjust(leaseId: string, delta: Record<string, number>, options?: AdjustOptions): Promise<LeaseChange>

@@ -2,10 +2,9 @@ import type { Clock } from '../../core/clock.js'
 import { isUnavailable } from '../../core/deadlines.js'
 import { CatracaError } from '../../core/errors.js'
 import { ALL_RESOURCES } from './levels.js'
-import type { Policy } from './policy.js'
 import type { LimitConfigStore } from './port.js'
-import type { ConfigKey, EntityRecord, LevelConfig, Subject } from './types.js'
-import type { Counted } from './usage.js'
+import { type Level, SubjectConfig, type SubjectLevels } from './subject-config.js'
+import type { ConfigKey, LevelConfig, Subject } from './types.js'
 
 /** The version of the stored schema that this program writes. */
 export const SCHEMA_VERSION = 1
@@ -16,55 +15,15 @@ export const SCHEMA_VERSION = 1
  */
 const RETRY_MS = 1000
 
-interface Entry<T> {
-  value: T
-  until: number
+/** All that applies to a subject. */
+interface Levels {
+  system: Level
+  resource: Level
+  systemAll: Level
+  entity: SubjectConfig
 }
 
-type Level = Entry<LevelConfig | undefined>
-
-/**
- * The configuration of a subject at all levels, and the record of its entity. One object holds all that an acquire
- * needs: with many subjects, each further object costs as much as the rest of the call.
- */
-export class SubjectConfig {
-  system: LevelConfig | undefined = undefined
-  resource: LevelConfig | undefined = undefined
-  /** The system level's default for all resources. */
-  systemAll: LevelConfig | undefined = undefined
-  /** The resolved policy, cached here by `Policies`. */
-  policy: Policy | undefined = undefined
-  /** The latest usage count, cached here by `UsageCounter`. */
-  counted: Counted | undefined = undefined
-
-  constructor(
-    readonly entity: LevelConfig | undefined,
-    /** The entity level's default for all resources. */
-    readonly entityAll: LevelConfig | undefined,
-    readonly record: EntityRecord | undefined,
-    public until: number,
-  ) {}
-
-  /** Sets the present configuration of the levels above. */
-  under({ value: system }: Level, { value: resource }: Level, { value: systemAll }: Level): this {
-    if (this.system === system && this.resource === resource && this.systemAll === systemAll) return this
-    this.system = system
-    this.resource = resource
-    this.systemAll = systemAll
-    this.policy = undefined
-    return this
-  }
-}
-
-interface Known {
-  system: Level | undefined
-  resource: Level | undefined
-  systemAll: Level | undefined
-  entity: SubjectConfig | undefined
-}
-
-/** The configurations of a subject: for its resource, and for all resources. */
-export type SubjectLevels = Pick<SubjectConfig, 'entity' | 'resource' | 'system' | 'entityAll' | 'systemAll'>
+type Known = { [Name in keyof Levels]: Levels[Name] | undefined }
 
 export interface CacheFigures {
   hits: number
@@ -86,15 +45,18 @@ export class ConfigCache {
   private readonly loading = new Map<string, Map<string, Promise<SubjectConfig>>>()
   private entityCount = 0
   private generation = 0
+  private unwatch: (() => void) | undefined
   readonly figures: CacheFigures = { hits: 0, misses: 0, reads: 0, entries: 0 }
 
   constructor(
-    private readonly store: Pick<LimitConfigStore, 'read' | 'migrate'>,
+    private readonly store: Pick<LimitConfigStore, 'read' | 'migrate' | 'watch'>,
     private readonly clock: Clock,
     private readonly ttlMs: number,
     private readonly maxEntries: number,
     /** Applies a timeout to a read. */
     private readonly within: <T>(work: Promise<T>) => Promise<T> = (work) => work,
+    /** Called when configurations may have changed. */
+    private readonly onChange = () => {},
   ) {}
 
   /** Increases when earlier results may no longer be valid. */
@@ -145,12 +107,9 @@ export class ConfigCache {
   /** The currently cached values, or those from before the read if the cache was dropped meanwhile. */
   private knownOr(before: Known, subject: Subject): Known {
     const now = this.known(subject)
-    return {
-      system: now.system ?? before.system,
-      resource: now.resource ?? before.resource,
-      systemAll: now.systemAll ?? before.systemAll,
-      entity: now.entity ?? before.entity,
-    }
+    const { system = before.system, resource = before.resource } = now
+    const { systemAll = before.systemAll, entity = before.entity } = now
+    return { system, resource, systemAll, entity }
   }
 
   /** Concurrent misses of the same subject share one read. */
@@ -176,34 +135,31 @@ export class ConfigCache {
     if (!isFresh(known.system, now)) missing.push({ level: 'system', resource })
     if (!isFresh(known.resource, now)) missing.push({ level: 'resource', resource })
     if (!isFresh(known.systemAll, now)) missing.push({ level: 'system', resource: ALL_RESOURCES })
-    const isEntityMissing = !isFresh(known.entity, now)
-    if (isEntityMissing) {
+    if (!isFresh(known.entity, now)) {
       missing.push(
         { level: 'entity', entity, resource },
         { level: 'entity', entity, resource: ALL_RESOURCES },
       )
     }
     try {
-      return await this.within(this.read(subject, missing, isEntityMissing, known))
+      return await this.within(this.read(subject, missing, known))
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      const { system, resource: ofResource, systemAll, entity: ofEntity } = this.knownOr(known, subject)
-      if (!system || !ofResource || !systemAll || !ofEntity) throw error
+      const last = this.knownOr(known, subject)
+      if (!isComplete(last)) throw error
       const until = this.clock.now() + RETRY_MS
-      for (const entry of [system, ofResource, systemAll, ofEntity])
+      for (const entry of [last.system, last.resource, last.systemAll, last.entity])
         entry.until = Math.max(entry.until, until)
-      return ofEntity.under(system, ofResource, systemAll)
+      return last.entity.under(last.system, last.resource, last.systemAll)
     }
   }
 
-  private async read(
-    subject: Subject,
-    missing: readonly ConfigKey[],
-    withEntity: boolean,
-    before: Known,
-  ): Promise<SubjectConfig> {
+  private async read(subject: Subject, missing: readonly ConfigKey[], before: Known): Promise<SubjectConfig> {
+    // Before the first read, memory holds nothing that another process could have changed.
+    this.unwatch ??= this.store.watch((key) => this.invalidateKey(key))
     const { generation } = this
     this.figures.reads++
+    const withEntity = missing.some(({ level }) => level === 'entity')
     const { configs, entity, schemaVersion } = await this.store.read(
       missing,
       withEntity ? subject.entity : undefined,
@@ -216,37 +172,28 @@ export class ConfigCache {
     }
     const { resource } = subject
     const known = this.knownOr(before, subject)
-    const system = found('system', resource) ?? known.system!
-    const ofResource = found('resource', resource) ?? known.resource!
-    const systemAll = found('system', ALL_RESOURCES) ?? known.systemAll!
-    const ofEntity = withEntity
-      ? new SubjectConfig(
-          found('entity', resource)!.value,
-          found('entity', ALL_RESOURCES)!.value,
-          entity,
-          until,
-        )
-      : known.entity!
-    await this.checkSchema(schemaVersion, [system.value, systemAll.value])
-    this.keep(subject, system, ofResource, systemAll, ofEntity)
-    return ofEntity.under(system, ofResource, systemAll)
+    const ofEntity = found('entity', resource)?.value
+    const forAll = found('entity', ALL_RESOURCES)?.value
+    const levels = {
+      system: found('system', resource) ?? known.system!,
+      resource: found('resource', resource) ?? known.resource!,
+      systemAll: found('system', ALL_RESOURCES) ?? known.systemAll!,
+      entity: withEntity ? new SubjectConfig(ofEntity, forAll, entity, until) : known.entity!,
+    }
+    await this.checkSchema(schemaVersion, [levels.system.value, levels.systemAll.value])
+    this.keep(subject, levels)
+    return levels.entity.under(levels.system, levels.resource, levels.systemAll)
   }
 
-  private keep(
-    { entity, resource }: Subject,
-    system: Level,
-    ofResource: Level,
-    systemAll: Level,
-    ofEntity: SubjectConfig,
-  ): void {
+  private keep({ entity, resource }: Subject, levels: Levels): void {
     // Callers choose the names, so the cache must be bounded.
     if (this.entityCount + this.systems.size >= this.maxEntries) this.drop()
-    this.systems.set(resource, system)
-    this.resources.set(resource, ofResource)
-    this.systemAll = systemAll
+    this.systems.set(resource, levels.system)
+    this.resources.set(resource, levels.resource)
+    this.systemAll = levels.systemAll
     const entities = child(this.entities, resource)
     if (!entities.has(entity)) this.entityCount++
-    entities.set(entity, ofEntity)
+    entities.set(entity, levels.entity)
     this.figures.entries = this.entityCount + this.systems.size + this.resources.size
   }
 
@@ -261,11 +208,12 @@ export class ConfigCache {
    * the resource `*`.
    */
   invalidate(entity?: string, resource?: string): void {
-    this.generation++
     if (resource === ALL_RESOURCES && entity !== undefined) {
       this.invalidate(entity)
       return
     }
+    this.generation++
+    this.onChange()
     if (entity === undefined && (resource === undefined || resource === ALL_RESOURCES)) age(this.systemAll)
     // Reads in flight may return the state before the change.
     this.loading.clear()
@@ -279,6 +227,15 @@ export class ConfigCache {
       if (entity === undefined) for (const entry of entities.values()) age(entry)
       else age(entities.get(entity))
     }
+  }
+
+  /** Undefined: any key may have changed. */
+  invalidateKey(key: ConfigKey | undefined): void {
+    this.invalidate(key?.level === 'entity' ? key.entity : undefined, key?.resource)
+  }
+
+  close(): void {
+    this.unwatch?.()
   }
 
   private drop(): void {
@@ -313,6 +270,9 @@ function age(entry: Aging | undefined): void {
 
 const isFresh = <T extends Aging>(entry: T | undefined, now: number): entry is T =>
   entry !== undefined && now < entry.until
+
+const isComplete = (known: Known): known is Levels =>
+  Object.values(known).every((level) => level !== undefined)
 
 function child<V>(maps: Map<string, Map<string, V>>, name: string): Map<string, V> {
   let found = maps.get(name)

@@ -1,5 +1,6 @@
 import { isoTime } from '../../core/clock.js'
 import { invalid } from '../../core/errors.js'
+import { KnownFields } from '../../core/fields.js'
 import { plainName } from '../../core/identifiers.js'
 import type { DeniedEntity, TopDenied } from './types.js'
 
@@ -10,6 +11,7 @@ const MAX_RESOURCES = 16
 const MAX_ENTRIES = 32
 const MAX_ITEMS = 100
 const DEFAULT_ITEMS = 20
+const KNOWN_OF_QUERY = new KnownFields({ resource: true, limit: true })
 
 interface Entry {
   entity: string
@@ -78,6 +80,7 @@ export class DeniedTop {
   }
 
   read(query: { resource?: string; limit?: number }, now: number): TopDenied {
+    KNOWN_OF_QUERY.check(query)
     const { limit = DEFAULT_ITEMS } = query
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ITEMS) {
       throw invalid('limit', `must be a whole number from 1 to ${MAX_ITEMS}`)

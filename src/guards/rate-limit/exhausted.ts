@@ -1,3 +1,5 @@
+import type { DeniedTop } from './denied-top.js'
+import type { LimitStore } from './port.js'
 import type { Denied, LimitPolicy, LimitStatus, Subject } from './types.js'
 
 interface Known {
@@ -5,7 +7,7 @@ interface Known {
   /** Costs of at least `cost` are denied until this time. */
   until: number
   cost: number
-  /** Denials not yet passed to `onDenied`. */
+  /** Denials not yet added to the top list: to add each one would be half of the work. */
   denied: number
 }
 
@@ -22,9 +24,6 @@ interface KnownSubject extends Subject {
   denying: readonly Known[]
   deniedAt: number
 }
-
-/** Receives denial counts with a delay: a call for each denial would be half of the work. */
-export type OnDenied = (subject: Subject, limit: string, denied: number, at: number) => void
 
 const MAX_SUBJECTS = 100_000
 /** For the last changes, the subject is remembered. */
@@ -47,19 +46,26 @@ export class Exhausted {
   private changes = 0
   private readonly changed: (Subject | undefined)[] = []
 
-  /** `maxMs`: the longest time that a denial is cached, in case the notification of a change is lost. */
+  private unwatch: (() => void) | undefined
+
   constructor(
+    private readonly counters: Pick<LimitStore, 'watch'>,
+    /** The longest time that a denial is cached, in case the notification of a change is lost. */
     private readonly maxMs: number,
-    private readonly onDenied: OnDenied = () => {},
+    private readonly top: DeniedTop,
   ) {}
 
-  /** Increases with every change that makes a cached denial invalid. */
-  get version(): number {
+  /**
+   * Call this before the engine is called. The number increases with every change that makes a cached denial invalid.
+   * Before the first call, memory holds nothing that another process could have changed.
+   */
+  since(): number {
+    this.unwatch ??= this.counters.watch((freed) => (freed === undefined ? this.clear() : this.forget(freed)))
     return this.changes
   }
 
   /**
-   * `since`: the version before the engine was called. If capacity was freed since then, the engine may have
+   * `since`: the number before the engine was called. If capacity was freed since then, the engine may have
    * decided before that, so the denial is not cached.
    */
   note(exhaustion: Exhaustion, now: number, since: number): void {
@@ -133,7 +139,7 @@ export class Exhausted {
     this.drop()
   }
 
-  /** Passes all pending denial counts to `onDenied`. */
+  /** Adds all pending denial counts to the top list. */
   flushAllDenials(): void {
     for (const ofResource of this.subjects.values())
       for (const known of ofResource.values()) this.flushDenials(known)
@@ -142,9 +148,13 @@ export class Exhausted {
   private flushDenials(known: KnownSubject): void {
     for (const limit of known.limits) {
       if (limit.denied === 0) continue
-      this.onDenied(known, limit.name, limit.denied, known.deniedAt)
+      this.top.add(known.entity, known.resource, limit.name, limit.denied, known.deniedAt)
       limit.denied = 0
     }
+  }
+
+  close(): void {
+    this.unwatch?.()
   }
 
   private drop(): void {

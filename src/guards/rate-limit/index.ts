@@ -1,48 +1,41 @@
-import { type Clock, isoTime } from '../../core/clock.js'
+import type { Clock } from '../../core/clock.js'
 import { Deadlines } from '../../core/deadlines.js'
-import { invalid } from '../../core/errors.js'
+import { CatracaError, isCatracaError } from '../../core/errors.js'
 import { NamedCounts, OTHER } from '../../core/figures.js'
 import { identifier } from '../../core/identifiers.js'
-import type { Page } from '../allowlist/types.js'
-import { Acquirer, LIMIT_OUTCOMES, type LimitCounts, type LimitOutcome } from './acquirer.js'
-import type {
-  AdjustOptions,
-  ConfigAddress,
-  ConfigQuery,
-  LimitsApi,
-  ListedConfig,
-  StatusOptions,
-  UsageQuery,
-} from './api.js'
+import { AcquireAnswers, LIMIT_OUTCOMES, type LimitCounts, type LimitOutcome } from './acquire-answers.js'
+import { Acquirer, inlineLimits } from './acquirer.js'
+import { statusesOf } from './answers.js'
+import type { AdjustOptions, LimitsApi, StatusOptions, UsageQuery } from './api.js'
 import type { CacheFigures } from './config-cache.js'
+import { costsOf } from './costs.js'
+import { DeniedTop } from './denied-top.js'
 import { EngineStart } from './engine-start.js'
+import { Exhausted } from './exhausted.js'
 import type { Lease } from './lease-token.js'
 import { Leases, NO_LEASE } from './leases.js'
-import { resourceName } from './levels.js'
+import { resourceName, resourceOrAll } from './levels.js'
 import { LimitConfigs } from './limit-configs.js'
 import { PrefetchingCounters } from './local-lease.js'
 import type { LimitOptions } from './options.js'
 import { Policies } from './policies.js'
-import type { EntityUse, LimitEngine, LimitUse, UsageHour } from './port.js'
+import type { EntityUse, LimitEngine, UsageHour } from './port.js'
 import { quotaExceeded } from './quota-exceeded.js'
 import type {
   AcquireAnswer,
   AcquireRequest,
   Denied,
-  EntityRecord,
   InlineLimits,
   LeaseChange,
-  LevelConfig,
   LimitStatus,
-  ResolvedConfig,
   ResourceUsage,
   Subject,
   TopDenied,
   UsageEntry,
-  UsageStep,
 } from './types.js'
 import { UsageCounter } from './usage.js'
 import { addUp, heaviest } from './usage-hours.js'
+import { entriesOf, parseUsageQuery } from './usage-query.js'
 
 export interface LimitStats extends LimitCounts {
   configCache: CacheFigures
@@ -64,82 +57,59 @@ export interface HeldLease {
   adjust(delta: Record<string, number>, options?: AdjustOptions): Promise<LeaseChange>
 }
 
-const DEFAULT_USAGE_MS: Record<UsageStep, number> = { hour: 24 * 3_600_000, day: 31 * 24 * 3_600_000 }
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/
-
 /** Rate limits: how many calls may pass, and how fast. */
-export class RateLimits implements LimitsApi {
+export class RateLimits extends LimitConfigs implements LimitsApi {
   /** Outcomes of acquires, by resource. */
   readonly decisions: NamedCounts<LimitOutcome>
   private readonly acquirer: Acquirer
+  private readonly answers: AcquireAnswers
+  private readonly exhausted: Exhausted
+  private readonly top: DeniedTop
   private readonly leases: Leases
-  private readonly configs: LimitConfigs
-  private readonly policies: Policies
   private readonly counter: UsageCounter
   private readonly beginning: EngineStart
+  private readonly deadlines: Deadlines
   private readonly leasing: PrefetchingCounters | undefined
-  private stops: (() => void)[] | undefined
 
   constructor(private readonly dependencies: LimitDependencies) {
     const { engine, clock, options, report } = dependencies
-    this.decisions = new NamedCounts(LIMIT_OUTCOMES, dependencies.maxSeries)
-    this.decisions.of(OTHER)
     const deadlines = new Deadlines(options.timeoutMs)
-    this.policies = new Policies(
-      {
-        read: (keys, entity) => {
-          this.follow()
-          return engine.configs.read(keys, entity)
-        },
-        migrate: (...given) => engine.configs.migrate(...given),
-      },
-      clock,
-      options,
-      deadlines,
-    )
-    this.leases = new Leases(engine.counters, engine.configs, clock, deadlines, options.leaseSecret)
+    const top = new DeniedTop(clock.now())
+    const exhausted = new Exhausted(engine.counters, options.configCacheMs, top)
+    const policies = new Policies(engine.configs, clock, options, deadlines, () => exhausted.clear())
+    super(engine.configs, policies)
+    this.deadlines = deadlines
+    this.top = top
+    this.exhausted = exhausted
+    const decisions = new NamedCounts(LIMIT_OUTCOMES, dependencies.maxSeries)
+    decisions.of(OTHER)
+    this.decisions = decisions
+    const leases = new Leases(engine.counters, engine.configs, clock, deadlines, options.leaseSecret)
+    this.leases = leases
     const kept = { entities: options.usageEntities, ms: options.usageRetentionMs }
-    this.counter = new UsageCounter(engine.usage, options.usage, kept, options.usageFlushMs, report)
-    const { policies, leases, counter: usage } = this
-    this.beginning = new EngineStart(
-      () => Promise.all([this.leases.open(), engine.counters.take([], clock.now())]),
+    const usage = new UsageCounter(engine.usage, options.usage, kept, options.usageFlushMs, report)
+    this.counter = usage
+    const beginning = new EngineStart(
+      () => Promise.all([leases.open(), engine.counters.take([], clock.now())]),
       options.timeoutMs,
     )
-    const { localLease } = options
+    this.beginning = beginning
+    const { localLease, leaseMs } = options
     this.leasing = localLease && new PrefetchingCounters(engine.counters, localLease, clock)
     const counters = this.leasing ?? engine.counters
     const takeHere = this.leasing?.takeHere
+    const answers = new AcquireAnswers({ exhausted, top, leases, leaseMs, usage, clock, decisions })
+    this.answers = answers
     this.acquirer = new Acquirer({
-      beginning: this.beginning,
       counters,
       takeHere,
       policies,
-      leases,
+      exhausted,
+      answers,
+      beginning,
       deadlines,
-      usage,
       clock,
-      options,
-      decisions: this.decisions,
     })
-    this.configs = new LimitConfigs(engine.configs, policies, () => this.acquirer.exhausted.clear())
-  }
-
-  /**
-   * Called when the first configuration is read. Before that, memory holds nothing that
-   * another process could have changed.
-   */
-  private follow(): void {
-    const { configs, counters } = this.dependencies.engine
-    this.stops ??= [
-      configs.watch((key) => {
-        const entity = key?.level === 'entity' ? key.entity : undefined
-        this.configs.invalidate(entity, key?.resource)
-      }),
-      counters.watch((freed) => {
-        if (freed === undefined) this.acquirer.exhausted.clear()
-        else this.acquirer.exhausted.forget(freed)
-      }),
-    ]
   }
 
   /** Starts the engine, so that the first decision need not wait for that. */
@@ -152,7 +122,11 @@ export class RateLimits implements LimitsApi {
    * fails and the configuration says to block.
    */
   acquire(request: AcquireRequest, inline: InlineLimits = 'any'): Promise<AcquireAnswer> {
-    return this.acquirer.acquire(request, inline)
+    try {
+      return this.acquirer.acquire(request, inline)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /**
@@ -228,7 +202,7 @@ export class RateLimits implements LimitsApi {
     await this.beginning.ready()
     const lease = this.leases.read(leaseId)
     const changed = await change(lease)
-    for (const subject of lease.subjects) this.acquirer.exhausted.forget(subject)
+    for (const subject of lease.subjects) this.exhausted.forget(subject)
     return changed
   }
 
@@ -239,13 +213,27 @@ export class RateLimits implements LimitsApi {
     { limits }: StatusOptions = {},
     inline: InlineLimits = 'any',
   ): Promise<{ limits: Record<string, LimitStatus> }> {
-    return { limits: await this.acquirer.look(subjectOf(entity, resource), limits, inline) }
+    const { engine, clock } = this.dependencies
+    const subject = subjectOf(entity, resource)
+    await this.beginning.ready()
+    const { policy } = await this.policies.find(subject, inlineLimits(limits, inline), inline)
+    const wanted = { ...subject, limits: costsOf(policy, {}), policies: policy.told, known: undefined }
+    try {
+      const { views } = await this.deadlines.within(
+        (this.leasing ?? engine.counters).take([wanted], clock.now()),
+      )
+      return { limits: statusesOf(wanted, views[0]!) }
+    } catch (error) {
+      // The call changes nothing, so its outcome cannot be unknown.
+      if (!isCatracaError(error, 'UNKNOWN_OUTCOME')) throw error
+      throw new CatracaError('ENGINE_UNAVAILABLE', 'the engine did not answer', { cause: error })
+    }
   }
 
   async reset(entity: string, resource: string): Promise<void> {
     const subject = subjectOf(entity, resource)
     await (this.leasing ?? this.dependencies.engine.counters).reset(subject)
-    this.acquirer.exhausted.forget(subject)
+    this.exhausted.forget(subject)
   }
 
   /**
@@ -271,61 +259,19 @@ export class RateLimits implements LimitsApi {
 
   private readUsage(resource: string, query: UsageQuery): Promise<UsageHour[]> {
     const { clock, options } = this.dependencies
-    const name = resourceName('resource', resource)
-    const { step = 'hour' } = query
-    if (step !== 'hour' && step !== 'day') throw invalid('step', 'must be one of hour, day')
-    const to = timeOf('to', query.to) ?? clock.now() + 1
-    const from = timeOf('from', query.from) ?? to - Math.min(DEFAULT_USAGE_MS[step], options.usageRetentionMs)
-    if (to - from > options.usageRetentionMs) throw invalid('from', 'is longer ago than usage is kept')
+    const name = resourceOrAll('resource', resource)
+    const { step, from, to } = parseUsageQuery(query, clock.now(), options.usageRetentionMs)
     return this.counter.read(name, step, from, to)
-  }
-
-  async getConfig(address: ConfigAddress): Promise<LevelConfig | undefined> {
-    return this.configs.get(address)
   }
 
   /** The entities denied most often by this process in the last hour, most denied first. */
   topDenied(query: { resource?: string; limit?: number } = {}): TopDenied {
-    return this.acquirer.topDenied(query)
-  }
-
-  listConfigs(query: ConfigQuery): Promise<Page<ListedConfig>> {
-    return this.configs.list(query)
-  }
-
-  async setConfig(address: ConfigAddress, config: LevelConfig): Promise<void> {
-    await this.configs.set(address, config)
-  }
-
-  async deleteConfig(address: ConfigAddress): Promise<boolean> {
-    return this.configs.delete(address)
-  }
-
-  async resolveConfig(entity: string | undefined, resource: string): Promise<ResolvedConfig> {
-    return this.configs.resolve(entity, resource)
-  }
-
-  /**
-   * Drops cached configurations of an entity, of a resource, of both together, or all. The next call reads the store.
-   */
-  invalidateConfigCache(entity?: string, resource?: string): void {
-    this.configs.invalidate(entity, resource)
-  }
-
-  async getEntity(id: string): Promise<EntityRecord | undefined> {
-    return this.configs.getEntity(id)
-  }
-
-  async setEntity(id: string, record: { parent: string; cascade?: boolean }): Promise<void> {
-    await this.configs.setEntity(id, record)
-  }
-
-  async deleteEntity(id: string): Promise<boolean> {
-    return this.configs.deleteEntity(id)
+    this.exhausted.flushAllDenials()
+    return this.top.read(query, this.dependencies.clock.now())
   }
 
   stats(): LimitStats {
-    return { ...this.acquirer.counts, configCache: { ...this.policies.cache.figures } }
+    return { ...this.answers.counts, configCache: { ...this.policies.cache.figures } }
   }
 
   /** Deletes states that no longer matter, in a small step. */
@@ -339,7 +285,8 @@ export class RateLimits implements LimitsApi {
   }
 
   async close(): Promise<void> {
-    for (const stop of this.stops ?? []) stop()
+    this.policies.cache.close()
+    this.exhausted.close()
     await this.leasing?.close()
     await this.counter.close()
   }
@@ -349,21 +296,3 @@ const subjectOf = (entity: string, resource: string): Subject => ({
   entity: identifier('entity', entity),
   resource: resourceName('resource', resource),
 })
-
-function entriesOf(
-  steps: readonly UsageHour[],
-  usesOf: (step: UsageHour) => readonly LimitUse[],
-): UsageEntry[] {
-  return steps.flatMap((step) =>
-    usesOf(step).map(({ limit, admitted, denied }) => {
-      return { limit, start: isoTime(step.start), admitted, denied }
-    }),
-  )
-}
-
-function timeOf(path: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  const ms = ISO_TIME.test(value) ? Date.parse(value) : Number.NaN
-  if (Number.isNaN(ms)) throw invalid(path, 'must be a time in ISO 8601, such as 2030-01-31T12:00:00Z')
-  return ms
-}

@@ -20,16 +20,14 @@ const MAX_LISTED_PAGES = 10
 export class LimitConfigs {
   constructor(
     private readonly store: LimitConfigStore,
-    private readonly policies: Policies,
-    /** Called after a change by this process. */
-    private readonly onChange: () => void,
+    protected readonly policies: Policies,
   ) {}
 
-  async get(address: ConfigAddress): Promise<LevelConfig | undefined> {
+  async getConfig(address: ConfigAddress): Promise<LevelConfig | undefined> {
     return (await this.store.read([keyOf(address)], undefined)).configs[0]
   }
 
-  async list(query: ConfigQuery): Promise<Page<ListedConfig>> {
+  async listConfigs(query: ConfigQuery): Promise<Page<ListedConfig>> {
     const { level, resource } = parseConfigQuery(query)
     const { limit } = parsePage({ ...(query.limit !== undefined && { limit: query.limit }) })
     let after = query.cursor === undefined ? undefined : readConfigCursor(level, query.cursor)
@@ -53,18 +51,18 @@ export class LimitConfigs {
     return after === undefined ? { items } : { items, nextCursor: makeConfigCursor(after) }
   }
 
-  async set(address: ConfigAddress, config: LevelConfig): Promise<void> {
+  async setConfig(address: ConfigAddress, config: LevelConfig): Promise<void> {
     const key = keyOf(address)
     const checked = parseLevelConfig(key.level, config)
     await this.checkWithLevelsBelow(key, checked)
     await this.store.write(key, checked)
-    this.changed(key)
+    this.policies.cache.invalidateKey(key)
   }
 
-  async delete(address: ConfigAddress): Promise<boolean> {
+  async deleteConfig(address: ConfigAddress): Promise<boolean> {
     const key = keyOf(address)
     const removed = await this.store.remove(key)
-    this.changed(key)
+    this.policies.cache.invalidateKey(key)
     return removed
   }
 
@@ -82,7 +80,7 @@ export class LimitConfigs {
   }
 
   /** Reads the store, not the cache: a caller that has just changed a level wants the new result. */
-  async resolve(entity: string | undefined, resource: string): Promise<ResolvedConfig> {
+  async resolveConfig(entity: string | undefined, resource: string): Promise<ResolvedConfig> {
     const subject = {
       ...(entity !== undefined && { entity: identifier('entity', entity) }),
       resource: resourceOrAll('resource', resource),
@@ -110,22 +108,20 @@ export class LimitConfigs {
     if (parent === entity) throw invalid('parent', 'must be another entity')
     if (typeof cascade !== 'boolean') throw invalid('cascade', 'must be true or false')
     await this.store.writeEntity(entity, { parent, cascade })
-    this.invalidate(entity)
+    this.policies.cache.invalidate(entity)
   }
 
   async deleteEntity(id: string): Promise<boolean> {
     const entity = identifier('entity', id)
     const removed = await this.store.removeEntity(entity)
-    this.invalidate(entity)
+    this.policies.cache.invalidate(entity)
     return removed
   }
 
-  invalidate(entity?: string, resource?: string): void {
+  /**
+   * Drops cached configurations of an entity, of a resource, of both together, or all. The next call reads the store.
+   */
+  invalidateConfigCache(entity?: string, resource?: string): void {
     this.policies.cache.invalidate(entity, resource)
-    this.onChange()
-  }
-
-  private changed(key: ConfigKey): void {
-    this.invalidate(key.level === 'entity' ? key.entity : undefined, key.resource)
   }
 }

@@ -1,25 +1,9 @@
 import { aborted } from '../../core/abort.js'
 import { type Deadlines, DeadlineWaiter, isUnavailable } from '../../core/deadlines.js'
-import type { CallCosts } from './answers.js'
+import type { AcquireAnswers } from './acquire-answers.js'
+import type { AcquireCall } from './answers.js'
 import type { Taken } from './port.js'
-import type { AcquireAnswer, OnUnavailable } from './types.js'
-
-/** A call to the engine, and what to do when it does not answer. */
-export interface AcquireCall {
-  wanted: readonly CallCosts[]
-  signal: AbortSignal | undefined
-  /**
-   * The version of `Exhausted` before the call. Absent if the call had its own limits: then the denial is not cached.
-   */
-  since: number | undefined
-  onUnavailable: OnUnavailable
-}
-
-export interface AcquireAnswers {
-  answer(asked: AcquireCall, taken: Taken): AcquireAnswer
-  degraded(error: unknown, onUnavailable: OnUnavailable, resource: string): AcquireAnswer
-  returnAll(wanted: readonly CallCosts[], taken: Taken): Promise<void>
-}
+import type { AcquireAnswer } from './types.js'
 
 /**
  * One acquire while the engine decides. An object rather than a chain of promises, which would be most of the
@@ -48,7 +32,7 @@ export class PendingAcquire extends DeadlineWaiter {
       answers.returnAll(asked.wanted, taken).then(done, done)
       return
     }
-    this.resolve(answers.answer(asked, taken))
+    this.resolve(answers.decided(asked, taken))
   }
 
   onFailed(error: unknown): void {

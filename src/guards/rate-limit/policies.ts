@@ -2,13 +2,14 @@ import type { Clock } from '../../core/clock.js'
 import type { Deadlines } from '../../core/deadlines.js'
 import { CatracaError, isCatracaError } from '../../core/errors.js'
 import { type MaybePromise, whenReady } from '../../core/maybe-promise.js'
-import { ConfigCache, type SubjectConfig, type SubjectLevels } from './config-cache.js'
+import { ConfigCache } from './config-cache.js'
 import { parseLimits } from './level-config.js'
 import type { LimitOptions } from './options.js'
 import { type Policy, toPolicy, withAdded } from './policy.js'
 import type { LimitConfigStore } from './port.js'
 import { type Layer, resolve, resolveLimit } from './resolve.js'
 import { compileRule } from './rule.js'
+import type { SubjectConfig, SubjectLevels } from './subject-config.js'
 import type {
   EntityRecord,
   FieldLevel,
@@ -55,16 +56,16 @@ export class Policies {
   private resolved = new WeakMap<LevelConfig, Map<string, Shared>>()
 
   constructor(
-    store: Pick<LimitConfigStore, 'read' | 'migrate'>,
+    store: LimitConfigStore,
     clock: Clock,
     private readonly options: LimitOptions,
     deadlines: Deadlines,
+    onChange: () => void,
   ) {
     const { configCacheMs, configCacheEntries, defaults } = options
     for (const limits of Object.values(defaults.limits ?? {})) parseLimits(limits)
-    this.cache = new ConfigCache(store, clock, configCacheMs, configCacheEntries, (work) =>
-      deadlines.within(work),
-    )
+    const within = <T>(work: Promise<T>) => deadlines.within(work)
+    this.cache = new ConfigCache(store, clock, configCacheMs, configCacheEntries, within, onChange)
   }
 
   /** Throws LIMIT_NOT_CONFIGURED when neither a level nor the call names a limit for the resource. */

@@ -39,6 +39,28 @@ const byName = (a: LimitUse & { entity?: string }, b: LimitUse & { entity?: stri
   compare(a.entity ?? '', b.entity ?? '') || compare(a.limit, b.limit)
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
+/**
+ * The hour in the counts that an engine stores as `a`, `d` (admitted and denied of a limit) or `A`, `D` (those of an
+ * entity), the limit, and the entity. Anything else is ignored.
+ */
+export function hourOf(
+  { resource, start }: Pick<UsageHour, 'resource' | 'start'>,
+  counts: Iterable<readonly [name: string, amount: number]>,
+  separator: string,
+): UsageHour {
+  const totals: LimitUse[] = []
+  const entities: EntityUse[] = []
+  for (const [name, amount] of counts) {
+    const [kind = '', limit, ...rest] = name.split(separator)
+    if (limit === undefined || !/^[ad]$/i.test(kind)) continue
+    const isAdmitted = kind.toLowerCase() === 'a'
+    const use = { limit, admitted: isAdmitted ? amount : 0, denied: isAdmitted ? 0 : amount }
+    if (kind !== kind.toLowerCase()) entities.push({ entity: rest.join(separator), ...use })
+    else if (rest.length === 0) totals.push(use)
+  }
+  return { resource, start, totals: addUp(totals), entities: addUp(entities) }
+}
+
 export function merge(before: UsageHour | undefined, added: UsageHour, most: number): UsageHour {
   const entities = addUp([...(before?.entities ?? []), ...added.entities])
   const surplus = new Set(surplusOf(entities, most))

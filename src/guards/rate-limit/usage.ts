@@ -1,5 +1,6 @@
 import { every } from '../../core/timers.js'
 import type { LimitView } from './algorithms/algorithm.js'
+import { ALL_RESOURCES } from './levels.js'
 import type { EntityUse, LimitUse, SubjectCosts, UsageHour, UsageRetention, UsageStore } from './port.js'
 import type { Subject, UsageStep } from './types.js'
 import { addUp, heaviest } from './usage-hours.js'
@@ -9,6 +10,11 @@ const DAY_MS = 24 * HOUR_MS
 const STEP_MS: Record<UsageStep, number> = { hour: HOUR_MS, day: DAY_MS }
 /** Maximum number of counts waiting to be flushed. */
 const MAX_PENDING = 50_000
+/**
+ * How many pairs of resource and limit have their own counts in an hour. Where `*` is configured callers choose the names of
+ * resources, and each is a record in the store. Further pairs share the resource `*` and its limit `*`.
+ */
+const MAX_PAIRS = 1000
 
 /** Counts of one limit of a subject in one hour since the last flush, linked to its next limit. */
 export interface Counted extends Subject {
@@ -31,6 +37,9 @@ export class UsageCounter {
   /** The first count of each subject. */
   private pending = new Map<string, Map<string, Counted>>()
   private size = 0
+  /** The pairs that have their own counts in this hour. */
+  private readonly pairs = new Set<string>()
+  private pairsHour = 0
   private generation = 0
   private writing: Promise<void> = Promise.resolve()
   private readonly timer: NodeJS.Timeout | undefined
@@ -99,6 +108,9 @@ export class UsageCounter {
       last = one
     }
     const { entity, resource } = subject
+    if (resource !== ALL_RESOURCES && !this.isOwnPair(resource, limit, hour)) {
+      return this.countedOf({ entity, resource: ALL_RESOURCES }, ALL_RESOURCES, now, undefined)
+    }
     const { generation } = this
     const next = undefined
     const counted: Counted = { entity, resource, limit, hour, admitted: 0, denied: 0, next, generation }
@@ -107,6 +119,16 @@ export class UsageCounter {
     else this.keepFirst(counted)
     if (holder !== undefined && first === undefined) holder.counted = counted
     return counted
+  }
+
+  private isOwnPair(resource: string, limit: string, hour: number): boolean {
+    if (hour !== this.pairsHour) {
+      this.pairsHour = hour
+      this.pairs.clear()
+    }
+    const pair = JSON.stringify([resource, limit])
+    if (this.pairs.size < MAX_PAIRS) this.pairs.add(pair)
+    return this.pairs.has(pair)
   }
 
   private find({ entity, resource }: Subject): Counted | undefined {

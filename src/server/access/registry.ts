@@ -140,7 +140,9 @@ export class KeyRegistry {
     const startedAt = this.clock.now()
     // Keys of the configuration are updated even while the store does not answer.
     this.learn(this.options.bootstrap(), this.stored)
-    const { records, lock } = await withTimeout(this.options.read(), REFRESH_TIMEOUT_MS)
+    const reading = this.options.read()
+    // The first read has nothing to fall back on, so only the time limits of the engine end it.
+    const { records, lock } = await (this.wasRead ? withTimeout(reading, REFRESH_TIMEOUT_MS) : reading)
     this.learn(this.options.bootstrap(), records)
     if (lock === 'locked') this.keyed = true
     else if (lock === 'lifted' && !this.hasConfigured) this.keyed = false

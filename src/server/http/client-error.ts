@@ -22,7 +22,7 @@ export function answerClientError({ code }: ParserError, socket: RefusedSocket):
   if (code === 'HPE_CLOSED_CONNECTION') return
   socket[REFUSED] = true
   socket.pause()
-  const unfinished = Pipelines.unfinished(socket)
+  const unfinished = Pipelines.unfinished(socket)?.response
   if (unfinished === undefined) Pipelines.whenAnswered(socket, () => answerByHand(code, socket))
   else if (unfinished.headersSent) endBehind(unfinished, socket)
   else answerWith(unfinished, code)

@@ -5,7 +5,6 @@ import { CatracaError } from '../../core/errors.js'
 import { guarded } from '../../core/timers.js'
 import type { ConnectionFigures } from '../../metrics/index.js'
 import { processFigures } from '../../metrics/process-figures.js'
-import { Pipelines } from './pipelines.js'
 
 /** Enough for any service. Without a limit of the system, clients could open connections without end. */
 const MOST_BY_DEFAULT = 10_000
@@ -32,10 +31,7 @@ function limitOf(wanted: number | undefined): number {
   )
 }
 
-/**
- * Whoever has just connected is about to send a request, and must not be cut off before. Whoever was just answered and
- * still sends a body gets time to read the answer, which closing the connection under a sender loses.
- */
+/** Whoever has just connected is about to send a request, and must not be cut off before. */
 const IDLE_GRACE_MS = 1_000
 
 /** The open connections of a server, limited in number. */
@@ -91,16 +87,12 @@ export class Connections implements ConnectionFigures {
     })
   }
 
-  /**
-   * Node counts a connection as idle only between requests. One that stays silent from the start is idle too, and so is
-   * one over which only the body of an answered request still comes.
-   */
+  /** Node counts a connection as idle only between requests. One that stays silent from the start is idle too. */
   closeIdle(): void {
     const before = performance.now() - IDLE_GRACE_MS
     for (const sockets of [this.open, this.usable]) {
       for (const [socket, since] of sockets) {
-        const isSilent = socket.bytesRead === 0 && since < before
-        if (isSilent || Pipelines.awaitsOnlyBody(socket, before)) socket.destroySoon()
+        if (socket.bytesRead === 0 && since < before) socket.destroySoon()
       }
     }
   }

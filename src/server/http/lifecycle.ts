@@ -2,9 +2,9 @@ import { type AddressInfo, isIPv6, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Catraca } from '../../app/open-catraca.js'
 import { CatracaError } from '../../core/errors.js'
-import { every, later } from '../../core/timers.js'
+import { later } from '../../core/timers.js'
 import { isLoopbackName } from '../access/loopback.js'
-import { type BuiltServer, buildServer, IDLE_CHECK_MS } from '../app.js'
+import { type BuiltServer, buildServer } from '../app.js'
 import type { ServerOptions } from '../options.js'
 import type { App } from './context.js'
 import type { LogLevel } from './logger.js'
@@ -56,19 +56,17 @@ export async function startServer(catraca: Catraca, options: ServerOptions = {})
   }
 }
 
-async function stopServer({ app, context, connections, closeIdle }: BuiltServer): Promise<void> {
+async function stopServer({ app, context, connections }: BuiltServer): Promise<void> {
   const { shutdownTimeoutMs, drainMs } = context.settings
   context.stopping = true
   const graceMs = Math.min(shutdownTimeoutMs * BREAK_OFF_SHARE, BREAK_OFF_MAX_MS)
   const breakOff = later(() => context.imports.breakOff(), shutdownTimeoutMs - graceMs)
   const done = new AbortController()
   const deadline = sleep(shutdownTimeoutMs, undefined, { signal: done.signal })
-  let sweep: NodeJS.Timeout | undefined
   const finish = async () => {
     // First, clients on open connections get a response that says so: a connection that just closes looks like a
     // failure.
     if (connections.count > 0) await sleep(Math.min(drainMs, shutdownTimeoutMs / 4))
-    sweep = every(closeIdle, IDLE_CHECK_MS)
     // Fastify waits only for connections that its own server accepted.
     await Promise.all([app.close(), context.imports.settled(), connections.allClosed()])
   }
@@ -77,7 +75,6 @@ async function stopServer({ app, context, connections, closeIdle }: BuiltServer)
   } finally {
     done.abort()
     clearTimeout(breakOff)
-    clearInterval(sweep)
     context.imports.breakOff()
     connections.closeAll()
     await app.close()

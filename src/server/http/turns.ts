@@ -1,30 +1,39 @@
 import { soon } from '../../core/timers.js'
 
 /**
- * Work that is long for one turn of the event loop: one piece in a turn, and then as many turns for everybody else as
- * the piece is worth. One would not do: Node accepts only one new connection in each turn.
+ * Work that is long for one turn of the event loop: one piece in a turn, and then turns for everybody else, one for each
+ * millisecond that the piece took, or as many as it is known to be worth. One would not do: Node accepts only one new
+ * connection in each turn.
  */
 export class Turns {
-  private readonly waiting: { work: () => void; turns: number }[] = []
+  private readonly waiting: { work: () => void; worth: number }[] = []
   private turnsOfOthers = 0
   private isScheduled = false
+  private startedAtMs = 0
 
-  add(work: () => void, turns: number): void {
-    this.waiting.push({ work, turns })
+  add(work: () => void, worth = 0): void {
+    this.waiting.push({ work, worth })
     this.schedule()
   }
 
   private schedule(): void {
     if (this.isScheduled || (this.waiting.length === 0 && this.turnsOfOthers === 0)) return
     this.isScheduled = true
-    soon(this.next)
+    soon(this.begin)
+    soon(this.end)
   }
 
-  private readonly next = (): void => {
-    this.isScheduled = false
+  private readonly begin = (): void => {
     const piece = this.turnsOfOthers === 0 ? this.waiting.shift() : undefined
-    this.turnsOfOthers = piece?.turns ?? this.turnsOfOthers - 1
-    this.schedule()
+    this.turnsOfOthers = piece?.worth ?? this.turnsOfOthers - 1
+    this.startedAtMs = piece === undefined ? Number.POSITIVE_INFINITY : performance.now()
     piece?.work()
+  }
+
+  /** In the same turn, after the promises and ticks that the piece has left behind. */
+  private readonly end = (): void => {
+    this.isScheduled = false
+    this.turnsOfOthers = Math.max(this.turnsOfOthers, Math.ceil(performance.now() - this.startedAtMs))
+    this.schedule()
   }
 }

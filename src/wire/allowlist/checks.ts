@@ -1,7 +1,8 @@
-import { EXPLAIN_STEPS } from '../../guards/allowlist/types.js'
+import { CHECK_REASONS, EXPLAIN_STEPS } from '../../guards/allowlist/types.js'
+import { FACT_SCHEMAS, type StrategyFacts } from '../../guards/allowlist/wave/table.js'
 import { closed, isoTime, oneOf, shared } from '../common.js'
 import { operations } from '../operation.js'
-import { Type } from '../typebox.js'
+import { type TOptional, type TUnsafe, Type } from '../typebox.js'
 import { listId } from './lists.js'
 import { customerId } from './members.js'
 
@@ -9,18 +10,7 @@ const verdict = {
   allowlistId: listId,
   allowed: Type.Boolean(),
   type: Type.Unsafe<'FIXA' | 'ONDA' | null>({ type: ['string', 'null'], enum: ['FIXA', 'ONDA', null] }),
-  reason: oneOf([
-    'MEMBER',
-    'NOT_MEMBER',
-    'MEMBER_EXPIRED',
-    'IN_WAVE',
-    'OUT_OF_WAVE',
-    'OUTSIDE_WINDOW',
-    'EXCLUDED',
-    'ALLOWLIST_NOT_FOUND',
-    'ALLOWLIST_UNREADABLE',
-    'UNAVAILABLE',
-  ]),
+  reason: oneOf(CHECK_REASONS),
   degraded: Type.Optional(
     Type.Literal(true, { description: 'The store did not answer; see `allowlists.onUnavailable`' }),
   ),
@@ -39,6 +29,9 @@ export const CheckAnswer = Type.Object(
 )
 
 const durationUs = Type.Number({ description: 'Microseconds' })
+const strategyFacts = Object.fromEntries(
+  Object.entries(FACT_SCHEMAS).map(([name, schema]) => [name, Type.Optional(Type.Unsafe(schema))]),
+) as { [Name in keyof StrategyFacts]-?: TOptional<TUnsafe<NonNullable<StrategyFacts[Name]>>> }
 const explainStep = Type.Object(
   {
     step: oneOf(EXPLAIN_STEPS),
@@ -47,8 +40,7 @@ const explainStep = Type.Object(
     allowlistId: Type.Optional(
       Type.String({ description: 'When it is about a list that the list rests on' }),
     ),
-    place: Type.Optional(Type.Number({ description: 'Of `percentage`: where the customer stands, 0 to 1' })),
-    percentage: Type.Optional(Type.Number({ description: 'Of `percentage`: what is open now, 0 to 1' })),
+    ...strategyFacts,
     durationUs,
   },
   closed,

@@ -1,4 +1,5 @@
-import { LIST_SORTS } from '../../guards/allowlist/types.js'
+import { LIST_SORTS, type WaveConfig as Rule } from '../../guards/allowlist/types.js'
+import { WAVE_SCHEMA } from '../../guards/allowlist/wave/config.js'
 import { closed, count, isoTime, oneOf, page, pageOf, shared } from '../common.js'
 import { operations } from '../operation.js'
 import { Type } from '../typebox.js'
@@ -8,19 +9,7 @@ const params = { id: listId }
 const listType = oneOf(['FIXA', 'ONDA'])
 const precision = oneOf(['exact', 'trusted'])
 
-const WaveConfig = Type.Object(
-  {
-    strategy: oneOf(['PERCENTAGE', 'TIME_WINDOW', 'EXPLICIT_LIST']),
-    percentage: Type.Optional(Type.Number({ description: '0 to 1' })),
-    customerIds: Type.Optional(Type.Array(Type.String(), { description: 'At most 5,000' })),
-    startTime: Type.Optional(Type.Number({ description: 'Epoch milliseconds' })),
-    endTime: Type.Optional(Type.Number({ description: 'Epoch milliseconds' })),
-    ramp: Type.Optional(Type.Array(Type.Object({ at: Type.Number(), percentage: Type.Number() }, closed))),
-    base: Type.Optional(Type.String({ description: 'Only customers who pass this allowlist too' })),
-    exclude: Type.Optional(Type.Array(Type.String(), { description: 'Nobody who passes one of these' })),
-  },
-  closed,
-)
+const WaveConfig = Type.Unsafe<Rule>(WAVE_SCHEMA)
 
 const NewAllowlist = Type.Object(
   {

@@ -5,8 +5,8 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
-import { openCatraca } from '../../../src/app/open-catraca.js'
 import { bearer, oneConnection, serve, until } from '../../server/support.js'
+import { openPatiently } from '../../support/patient.js'
 import { type RedisServers, startSingle } from '../../support/redis/index.js'
 import { collectSpans } from './collector.js'
 
@@ -118,7 +118,7 @@ describe('spans of requests', () => {
 
 describe('spans of a library', () => {
   it('are parts of what the caller does; the background makes none', async (t) => {
-    const catraca = await openCatraca({ store: 'memory:', sweepIntervalMs: 0 })
+    const catraca = await openPatiently({ store: 'memory:', sweepIntervalMs: 0 })
     t.after(() => catraca.close())
     await catraca.upkeep()
     await catraca.limits.warmUp()
@@ -137,7 +137,7 @@ describe('spans of a library', () => {
   })
 
   it('are not made where that is switched off', async (t) => {
-    const catraca = await openCatraca({ store: 'memory:', sweepIntervalMs: 0, tracing: { enabled: false } })
+    const catraca = await openPatiently({ store: 'memory:', sweepIntervalMs: 0, tracing: { enabled: false } })
     t.after(() => catraca.close())
     assert.equal(catraca.tracing.spans, undefined)
     await trace.getTracer('host').startActiveSpan('order', async (span) => {

@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { after, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { bootName } from '../../../src/engines/embedded/rate-limit/directory.js'
-import { type Catraca, ManualClock, type OpenOptions, openCatraca } from '../../../src/index.js'
+import { type Catraca, ManualClock, type OpenOptions } from '../../../src/index.js'
 import { startServer } from '../../../src/server/index.js'
 import { send } from '../../server/support.js'
 import { makeTables } from '../../support/dynamodb-engine.js'
 import { CREDENTIALS, startDynamo } from '../../support/dynamodb-server.js'
+import { openPatiently } from '../../support/patient.js'
 import { startSingle } from '../../support/redis/index.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
@@ -72,7 +73,7 @@ const SCENES: Record<string, () => Promise<Scene>> = {
 }
 
 async function open(t: TestContext, { known, options }: Scene): Promise<Catraca> {
-  const catraca = await openCatraca({
+  const catraca = await openPatiently({
     sweepIntervalMs: 0,
     codes: { pepper: 'pepper of the fixtures' },
     ...options,

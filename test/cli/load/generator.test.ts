@@ -14,6 +14,7 @@ import { measure } from '../../../src/cli/load/measure.js'
 import { operation } from '../../../src/cli/load/mixes/mix.js'
 import { type Origin, originOf } from '../../../src/cli/load/origin.js'
 import type { LoadResult } from '../../../src/cli/load/result.js'
+import { PATIENCE_MS } from '../../support/patient.js'
 import { makeCertificates } from '../../support/redis/certificates.js'
 import { freePort } from '../../support/redis/index.js'
 
@@ -38,7 +39,7 @@ const http = (answer: RequestListener): Promise<Origin> => listen(createServer(a
 
 const PLAN: LoadPlan = {
   ...{ rate: 500, durationMs: 1000, arrivals: 'constant', spin: false, random: seeded(1) },
-  ...{ connections: 4, maxConnections: 4, timeoutMs: 5000 },
+  ...{ connections: 4, maxConnections: 4, timeoutMs: PATIENCE_MS },
 }
 const ask = operation('ask', 200)
 

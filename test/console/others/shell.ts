@@ -39,7 +39,7 @@ describe('signing in', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You are signed out').waitFor()
     assert.equal(await page.evaluate('sessionStorage.length'), 0)
-    await other.getByText('You are signed out').waitFor()
+    await other.getByText('You signed out in another tab').waitFor()
     assert.equal(await other.evaluate('sessionStorage.length'), 0)
     await other.reload()
     await other.getByRole('heading', { name: 'Sign in' }).waitFor()

@@ -5,7 +5,7 @@ import { ManualClock } from '../../../src/core/clock.js'
 import type { Item } from '../../../src/engines/dynamodb/client/attributes.js'
 import { Checker } from '../../../src/guards/allowlist/checker.js'
 import { shardOf } from '../../../src/guards/allowlist/shard.js'
-import { unsaltedPlace } from '../../../src/guards/allowlist/wave/hash.js'
+import { placeBy } from '../../../src/guards/allowlist/wave/hash.js'
 import { makeTables, type Tables } from '../../support/dynamodb-engine.js'
 import { EMULATORS, startDynamo } from '../../support/dynamodb-server.js'
 
@@ -136,7 +136,7 @@ for (const emulator of EMULATORS) {
         'OUT_OF_WAVE',
       ])
       for (const id of customers(0, 40)) {
-        const expected = unsaltedPlace(id) < 0.3 ? 'IN_WAVE' : 'OUT_OF_WAVE'
+        const expected = placeBy('')(id) < 0.3 ? 'IN_WAVE' : 'OUT_OF_WAVE'
         assert.deepEqual(await reasons(id, '456'), [expected], id)
       }
       clock.advance(60_000)

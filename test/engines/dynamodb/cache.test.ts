@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import {
-  fill,
-  followed,
-  item,
-  LIFE_MS,
-  now,
-  readOne,
-  SPACE,
-  until,
-} from '../../../src/conformance/cache/support.js'
+import { fill, followed, item, LIFE_MS, now, readOne, SPACE } from '../../../src/conformance/cache/support.js'
+import { until } from '../../../src/conformance/support.js'
 import { systemClock } from '../../../src/core/clock.js'
 import { entryKey, HEAD_KEY } from '../../../src/engines/dynamodb/cache/keys.js'
 import { number } from '../../../src/engines/dynamodb/client/attributes.js'

@@ -6,9 +6,10 @@ import { Catalog } from '../../../src/engines/dynamodb/allowlist/catalog.js'
 import { DueTasks } from '../../../src/engines/dynamodb/allowlist/due.js'
 import { registryKey } from '../../../src/engines/dynamodb/allowlist/items.js'
 import { MemberWrites } from '../../../src/engines/dynamodb/allowlist/member-writes.js'
-import { encodeRow, newChangeId, newRow } from '../../../src/engines/dynamodb/allowlist/rows.js'
+import { encodeRow, newChangeId, written } from '../../../src/engines/dynamodb/allowlist/rows.js'
 import { DEFAULT_STORE_SETTINGS, type Store } from '../../../src/engines/dynamodb/allowlist/store.js'
 import { CapacityCounts } from '../../../src/engines/dynamodb/client/capacity.js'
+import { newWindowedRow } from '../../../src/guards/allowlist/generation-window.js'
 import { until } from '../../server/support.js'
 import { makeTables } from '../../support/dynamodb-engine.js'
 import { startDynamo } from '../../support/dynamodb-server.js'
@@ -191,7 +192,7 @@ describe('a change of a member', () => {
     for (const one of ['a', 'b']) {
       const item = encodeRow(
         { listId: id, partition: `ALLOWLIST#${id}`, customerId: one },
-        { ...newRow({}, NOW), batch: open.name },
+        { ...written(newWindowedRow({}, NOW)), batch: open.name },
       )
       await tables.put(item)
     }

@@ -23,6 +23,7 @@ import { itemBytes, wireBytes } from '../../../src/engines/dynamodb/client/sizes
 import { createTables } from '../../../src/engines/dynamodb/tables/create-tables.js'
 import { EMULATORS, startDynamo } from '../../support/dynamodb-server.js'
 import { failure } from '../../support/failure.js'
+import { inTime } from '../../support/in-time.js'
 
 const key = (id: string): Item => ({ PK: text('A'), SK: text(id) })
 const NEW = 'attribute_not_exists(PK)'
@@ -168,10 +169,12 @@ describe('client with nobody to talk to', () => {
       readTimeoutMs: 300,
       writeTimeoutMs: 300,
     })
-    const begun = performance.now()
-    await failure(client.getItem('t', { TableName: 'any', Key: key('1') }), 'ENGINE_UNAVAILABLE')
-    await failure(client.putItem('t', { TableName: 'any', Item: key('1') }), 'ENGINE_UNAVAILABLE')
-    assert.ok(performance.now() - begun < 2000)
+    const calls = [
+      client.getItem('t', { TableName: 'any', Key: key('1') }),
+      client.putItem('t', { TableName: 'any', Item: key('1') }),
+    ]
+    for (const call of calls) call.catch(() => {})
+    for (const call of calls) await failure(inTime<unknown>(call, 5000), 'ENGINE_UNAVAILABLE')
     client.close()
   })
 })

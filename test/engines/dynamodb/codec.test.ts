@@ -16,16 +16,14 @@ import {
   readSequenceSort,
   sequenceSort,
 } from '../../../src/engines/dynamodb/allowlist/items.js'
-import { decodeMeta, newIncarnation, toRecord } from '../../../src/engines/dynamodb/allowlist/meta.js'
+import { decodeMeta, newIncarnation, recordOf } from '../../../src/engines/dynamodb/allowlist/meta.js'
 import {
   attributesAt,
-  countSteps,
   decodeRow,
   encodeRow,
   FOREVER,
   type Row,
   rowOf,
-  sameAttributes,
   stateOf,
   visible,
 } from '../../../src/engines/dynamodb/allowlist/rows.js'
@@ -35,6 +33,8 @@ import {
   Tokens,
   UNPROVABLE,
 } from '../../../src/engines/dynamodb/allowlist/tokens.js'
+
+import { countSteps, sameAttributes } from '../../../src/guards/allowlist/generation-changes.js'
 
 const place = { listId: 'a', partition: 'ALLOWLIST#a', customerId: 'c' }
 const SECOND = 1_900_000_000_000
@@ -189,7 +189,7 @@ describe('META', () => {
   })
 
   it('of another program may have any config: what is not understood lets nobody in', () => {
-    const wave = (config: object) => toRecord(decodeMeta({ ...item, type: { S: 'ONDA' }, ...config })).config
+    const wave = (config: object) => recordOf(decodeMeta({ ...item, type: { S: 'ONDA' }, ...config })).config
     const closed = { strategy: 'EXPLICIT_LIST', customerIds: [] }
     assert.deepEqual(wave({}), closed)
     assert.deepEqual(wave({ config: { S: 'x' } }), closed)

@@ -5,10 +5,10 @@ import { text } from '../../../src/engines/dynamodb/client/attributes.js'
 import { type DaxState, openDax } from '../../../src/engines/dynamodb/client/dax.js'
 import { createTables } from '../../../src/engines/dynamodb/tables/create-tables.js'
 import { TABLE_ROLES } from '../../../src/engines/dynamodb/tables/tables.js'
-import { openCatraca } from '../../../src/index.js'
 import { metricsOf } from '../../../src/metrics/index.js'
 import { CREDENTIALS, freePort, REGION, startDynamo } from '../../support/dynamodb-server.js'
 import { failure } from '../../support/failure.js'
+import { openPatiently } from '../../support/patient.js'
 
 // There is no DAX to be had outside of AWS: what can be shown is that nothing is lost without its answer.
 describe('DAX that does not answer', async () => {
@@ -50,7 +50,7 @@ describe('DAX that does not answer', async () => {
     const printed: string[] = []
     t.mock.method(process.stderr, 'write', (chunk: string | Buffer) => printed.push(String(chunk)) > 0)
     const reported: string[] = []
-    const catraca = await openCatraca({
+    const catraca = await openPatiently({
       store: server.url(names),
       sweepIntervalMs: 0,
       dynamodb: { credentials: CREDENTIALS, probeIntervalMs: 0, daxEndpoint },

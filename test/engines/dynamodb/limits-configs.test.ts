@@ -258,12 +258,11 @@ describe('notices', () => {
     assert.deepEqual(heard.splice(0), [undefined, undefined])
     const key = entity('a:b', 'r')
     const subject = { entity: 'a:b', resource: 'r' }
-    const start = performance.now()
     await one.configs.write(key, { limits: { x: {} } })
     await one.counters.reset(subject)
     await until('both were heard', async () => heard.length === 2)
-    assert.ok(performance.now() - start < 2000)
-    assert.deepEqual(heard.splice(0), [key, subject])
+    // Each kind has its own order.
+    assert.deepEqual(new Set(heard.splice(0)), new Set([key, subject]))
     // A number without a notice: whoever sent it died, or the notice is gone.
     for (const kind of ['config', 'freed']) {
       await raw.updateItem(

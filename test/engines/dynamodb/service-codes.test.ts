@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { createTables } from '../../../src/engines/dynamodb/tables/create-tables.js'
 import { TABLE_ROLES } from '../../../src/engines/dynamodb/tables/tables.js'
-import { type Catraca, openCatraca } from '../../../src/index.js'
+import type { Catraca } from '../../../src/index.js'
 import { CREDENTIALS, startDynamo } from '../../support/dynamodb-server.js'
+import { openPatiently } from '../../support/patient.js'
 
 const dynamo = await startDynamo()
 const email = { channel: 'email', address: 'user@example.com' } as const
@@ -18,7 +19,7 @@ async function openTwo(t: TestContext) {
   await createTables(client.sdk, names, TABLE_ROLES)
   const open = async (aheadMs = 0): Promise<Catraca> => {
     const now = () => Date.now() + aheadMs
-    const catraca = await openCatraca({
+    const catraca = await openPatiently({
       store: dynamo.url(names),
       sweepIntervalMs: 0,
       clock: { now },

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { createTables } from '../../../src/engines/dynamodb/tables/create-tables.js'
 import { TABLE_ROLES } from '../../../src/engines/dynamodb/tables/tables.js'
-import { type Catraca, openCatraca } from '../../../src/index.js'
+import type { Catraca } from '../../../src/index.js'
 import { until } from '../../server/support.js'
 import { CREDENTIALS, startDynamo } from '../../support/dynamodb-server.js'
+import { openPatiently } from '../../support/patient.js'
 
 const dynamo = await startDynamo()
 const inAnHour = () => new Date(Date.now() + 3_600_000)
@@ -14,7 +15,7 @@ async function openTwo(t: TestContext) {
   const client = dynamo.client()
   await createTables(client.sdk, names, TABLE_ROLES)
   const open = async (): Promise<Catraca> => {
-    const catraca = await openCatraca({
+    const catraca = await openPatiently({
       store: dynamo.url(names),
       sweepIntervalMs: 0,
       dynamodb: { credentials: CREDENTIALS, probeIntervalMs: 0 },

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { openCatraca } from '../../../src/app/open-catraca.js'
 import { openEmbedded } from '../../../src/engines/embedded/index.js'
 import { Environment } from '../../../src/engines/embedded/lmdb/environment.js'
 import { createGate } from '../../../src/engines/embedded/lmdb/exit-gate.js'
+import { openPatiently } from '../../support/patient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 it('an environment closes only when nothing is on its way to the disk', async (t) => {
@@ -30,7 +30,7 @@ it('an environment closes only when nothing is on its way to the disk', async (t
 
 it('whoever waits for a lock when the store is closed is told that, in whichever moment', async () => {
   for (const waiters of [1, 12]) {
-    const catraca = await openCatraca({ store: 'memory:', sweepIntervalMs: 0 })
+    const catraca = await openPatiently({ store: 'memory:', sweepIntervalMs: 0 })
     await catraca.locks.acquire('job', { ttlMs: 60_000 })
     const waiting = Array.from({ length: waiters }, (_, i) =>
       // Of one name they stand in line; of several each asks the store.

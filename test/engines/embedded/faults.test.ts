@@ -14,7 +14,6 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
 import { open } from 'lmdb'
-import { openCatraca } from '../../../src/app/open-catraca.js'
 import {
   allMembers,
   countOf,
@@ -29,6 +28,7 @@ import { diagnoseEmbedded } from '../../../src/engines/embedded/diagnose/index.j
 import { openEmbedded } from '../../../src/engines/embedded/index.js'
 import { mainDirectory } from '../../../src/engines/embedded/lmdb/store-directory.js'
 import type { Admitted } from '../../../src/guards/rate-limit/types.js'
+import { openPatiently } from '../../support/patient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const refuses = (directory: string, code: ErrorCode, says: RegExp): void => {
@@ -192,7 +192,7 @@ describe('embedded store that is full, to its guards', () => {
     const directory = temporaryDirectory()
     const store = `embedded:${directory}`
     const limits = { rpm: { capacity: 5, refillPeriodSeconds: 60 } }
-    const filling = await openCatraca({ store, sweepIntervalMs: 0 })
+    const filling = await openPatiently({ store, sweepIntervalMs: 0 })
     await filling.limits.setConfig({ level: 'system', resource: 'gpt' }, { limits })
     const { leaseId } = (await filling.limits.acquire({ entity: 'ann', resource: 'gpt' })) as Admitted
     const held = await filling.locks.acquire('held', { ttlMs: 60_000 })
@@ -203,7 +203,7 @@ describe('embedded store that is full, to its guards', () => {
     await filling.close()
 
     const embedded = { minFreeBytes: Number.MAX_SAFE_INTEGER }
-    const full = await openCatraca({ store, embedded, sweepIntervalMs: 0 })
+    const full = await openPatiently({ store, embedded, sweepIntervalMs: 0 })
     t.after(() => full.close())
     const refused: [string, () => Promise<unknown>][] = [
       ['acquire', () => full.limits.acquire({ entity: 'ann', resource: 'gpt' })],
@@ -232,7 +232,7 @@ describe('embedded store on a machine with other users', () => {
     try {
       const parent = temporaryDirectory()
       const directory = join(parent, 'data')
-      const catraca = await openCatraca({ store: `embedded:${directory}` })
+      const catraca = await openPatiently({ store: `embedded:${directory}` })
       await catraca.allowlists.create({ id: 'a', name: 'A', type: 'FIXA' })
       await catraca.limits.setConfig(
         { level: 'system', resource: 'gpt' },

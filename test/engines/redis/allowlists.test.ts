@@ -18,6 +18,7 @@ import { ReverseIndex } from '../../../src/engines/redis/allowlist/reverse-index
 import { openRedis as connect } from '../../../src/engines/redis/link/open-redis.js'
 import { readCustomerKey } from '../../../src/guards/allowlist/customer-key.js'
 import { shardOf } from '../../../src/guards/allowlist/shard.js'
+import { PATIENT_REDIS } from '../../support/patient.js'
 import { until } from '../../support/redis/index.js'
 import { oneServer } from '../../support/redis-engines.js'
 
@@ -148,7 +149,7 @@ describe('allowlists in Redis: what is mended', () => {
     await allowlists.members.remove('a', customer(1), NOW)
     assert.match(String(await raw('HGET', key, 'a')), new RegExp(`^-${incarnation}:0:2:\\d+$`))
     assert.ok(Number(await raw('PTTL', key)) > 0)
-    const redis = await connect(url())
+    const redis = await connect(url(), PATIENT_REDIS)
     const reverse = new ReverseIndex(redis)
     const late = { listId: 'a', incarnation, layout: 0, sequence: 1 }
     await reverse.note(customer(1), '+', late)

@@ -4,6 +4,7 @@ import { openRedis, type RedisEngine } from '../../../src/engines/redis/index.js
 import { openRedis as connect } from '../../../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../../../src/engines/redis/link/redis.js'
 import { boundAt, DAY_MS, entryId } from '../../../src/guards/audit/entry-id.js'
+import { PATIENT_REDIS } from '../../support/patient.js'
 import { type RedisServers, startSingle } from '../../support/redis/index.js'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -15,11 +16,11 @@ describe('the audit trail on Redis', () => {
   let engine: RedisEngine
   before(async () => {
     servers = await startSingle()
-    redis = await connect(servers.url)
+    redis = await connect(servers.url, PATIENT_REDIS)
   })
   beforeEach(async () => {
     await servers.flush()
-    engine = await openRedis(servers.url)
+    engine = await openRedis(servers.url, PATIENT_REDIS)
   })
   after(async () => {
     await redis.close()
@@ -52,7 +53,7 @@ describe('the audit trail on Redis', () => {
       days.map((day) => entry(NOW - day * DAY_MS)),
       keeping,
     )
-    const other = await openRedis(servers.url)
+    const other = await openRedis(servers.url, PATIENT_REDIS)
     t.after(() => other.close())
     await other.audit.sweep(NOW - 30 * DAY_MS + 5)
     assert.deepEqual(await keys(), ['audit:2029-12-02', 'audit:2029-12-03', 'audit:2030-01-01'])

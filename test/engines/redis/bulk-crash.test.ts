@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { addAll, newFixa, sweepAll } from '../../../src/conformance/support.js'
 import { ManualClock } from '../../../src/core/clock.js'
 import { openRedis, type RedisEngine } from '../../../src/engines/redis/index.js'
+import { PATIENT_REDIS } from '../../support/patient.js'
 import { type RedisServers, startSingle } from '../../support/redis/index.js'
 import {
   customers,
@@ -28,7 +29,7 @@ const later = () => new ManualClock(NOW + 2 * LEASE_MS)
 async function fresh(shards: number, members: string[]): Promise<void> {
   await engine?.close()
   await servers.flush()
-  engine = await openRedis(servers.url, { initialShards: shards })
+  engine = await openRedis(servers.url, { ...PATIENT_REDIS, initialShards: shards })
   await newFixa(engine.allowlists, 'a')
   await addAll(engine.allowlists, 'a', members)
 }

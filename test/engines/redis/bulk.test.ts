@@ -7,6 +7,7 @@ import { openRedis as connect } from '../../../src/engines/redis/link/open-redis
 import type { Redis } from '../../../src/engines/redis/link/redis.js'
 import { openStores } from '../../../src/engines/redis/stores.js'
 import type { SortedCustomers } from '../../../src/guards/allowlist/port.js'
+import { PATIENT_REDIS } from '../../support/patient.js'
 import { type RedisServers, startSingle } from '../../support/redis/index.js'
 import {
   customers,
@@ -33,8 +34,8 @@ after(async () => {
 async function fresh(shards: number, members: string[]): Promise<void> {
   await Promise.all([one?.close(), two?.close()])
   await servers.flush()
-  one = await openRedis(servers.url, { initialShards: shards })
-  two = await openRedis(servers.url)
+  one = await openRedis(servers.url, { ...PATIENT_REDIS, initialShards: shards })
+  two = await openRedis(servers.url, PATIENT_REDIS)
   await newFixa(one.allowlists, 'a')
   await addAll(one.allowlists, 'a', members)
 }
@@ -46,7 +47,7 @@ async function withLostAnswers(
 ) {
   let calls = 0
   let lost = 0
-  const redis: Redis = await connect(servers.url)
+  const redis: Redis = await connect(servers.url, PATIENT_REDIS)
   const forgetful = watched(redis, async (script, run) => {
     const reply = await run()
     if (!scripts.includes(script) || ++calls % 3 !== 0) return reply

@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/core/clock.js'
 import { openRedis, type RedisEngine } from '../../../src/engines/redis/index.js'
 import { Caches } from '../../../src/guards/cache/index.js'
 import type { CacheSpace } from '../../../src/guards/cache/space.js'
+import { PATIENT_REDIS } from '../../support/patient.js'
 import { inTime, type RedisServers, startCut, startSingle, until } from '../../support/redis/index.js'
 
 const TIMEOUT_MS = 200
@@ -25,7 +26,7 @@ describe('caches while redis is away', () => {
 
   before(async () => {
     servers = await startSingle()
-    engine = await openRedis(servers.url)
+    engine = await openRedis(servers.url, PATIENT_REDIS)
     caches = new Caches({ store: engine.cache, clock: systemClock, report: () => {} })
     space = caches.space<string>({
       ...{ name: 'dict:entry:key', ttlMs: 50, staleMs: 600_000, timeoutMs: TIMEOUT_MS },

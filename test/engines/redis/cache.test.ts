@@ -6,6 +6,7 @@ import { openRedis, type RedisEngine } from '../../../src/engines/redis/index.js
 import { Caches } from '../../../src/guards/cache/index.js'
 import type { CacheNotice } from '../../../src/guards/cache/port.js'
 import { dictCache } from '../../../src/presets/dict/index.js'
+import { PATIENT_REDIS } from '../../support/patient.js'
 import { type RedisServers, startSingle, until } from '../../support/redis/index.js'
 
 const LIFE_MS = 60_000
@@ -17,7 +18,7 @@ describe('caches on redis', () => {
   let engines: RedisEngine[]
   const say = (...args: string[]) => servers.servers[0]!.say(...args)
   const open = async () => {
-    const engine = await openRedis(servers.url)
+    const engine = await openRedis(servers.url, PATIENT_REDIS)
     engines.push(engine)
     return engine.cache
   }
@@ -193,7 +194,7 @@ describe('caches on redis', () => {
   it('wants servers that make room where only caches are kept, and never else', async () => {
     const warnings = async (use: 'guards' | 'caches', ...settings: [string, string][]) => {
       for (const [name, value] of settings) await say('CONFIG', 'SET', name, value)
-      const engine = await openRedis(servers.url, { use })
+      const engine = await openRedis(servers.url, { ...PATIENT_REDIS, use })
       await engine.close()
       return engine.warnings.join()
     }

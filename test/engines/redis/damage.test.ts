@@ -12,6 +12,7 @@ import {
 import { CatracaError, isCatracaError } from '../../../src/core/errors.js'
 import { ReverseIndex } from '../../../src/engines/redis/allowlist/reverse-index.js'
 import { openRedis as connect } from '../../../src/engines/redis/link/open-redis.js'
+import { PATIENT_REDIS } from '../../support/patient.js'
 import { until } from '../../support/redis/index.js'
 import { importIds } from '../../support/redis-bulk.js'
 import { oneServer } from '../../support/redis-engines.js'
@@ -147,7 +148,7 @@ describe('what must not grow without end', () => {
   })
 
   it('what is remembered of lists that a customer has left', async (t) => {
-    const redis = await connect(url())
+    const redis = await connect(url(), PATIENT_REDIS)
     t.after(() => redis.close())
     const reverse = new ReverseIndex(redis)
     const version = (i: number) => ({ listId: `list-${i}`, incarnation: i + 1, layout: 0, sequence: 1 })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { openCatraca } from '../../../src/app/open-catraca.js'
 import { bucket, cost, of, remaining, ruleOf } from '../../../src/conformance/rate-limit/support.js'
 import { addAll, customer, customers, NOW, newFixa } from '../../../src/conformance/support.js'
 import { isCatracaError } from '../../../src/core/errors.js'
+import { openPatiently } from '../../support/patient.js'
 import { until } from '../../support/redis/index.js'
 import { oneServer } from '../../support/redis-engines.js'
 
@@ -63,7 +63,7 @@ describe('what another program keeps under a key of ours stays, and is refused b
 
   it('guards: no outage, also where they let pass in one', async (t) => {
     const [node] = redis.url().nodes
-    const { limits, locks, tokens, close } = await openCatraca({
+    const { limits, locks, tokens, close } = await openPatiently({
       store: `redis://${node!.host}:${node!.port}/0`,
       tokens: { onUnavailable: 'allow' },
     })
@@ -170,7 +170,7 @@ describe('what another program keeps under a key of ours stays, and is refused b
   it('cache: what was loaded is answered, a write is refused, a removal leaves it', async (t) => {
     const reports: string[] = []
     const [node] = redis.url().nodes
-    const catraca = await openCatraca({
+    const catraca = await openPatiently({
       store: `redis://${node!.host}:${node!.port}/0`,
       onReport: (message, error) => reports.push(`${message}: ${String(error)}`),
     })
@@ -216,7 +216,7 @@ describe('a list with a foreign value under one of its keys', () => {
   it('alone is unreadable, by the name of the key; the others of the check are answered', async (t) => {
     const [node] = redis.url().nodes
     const reports: string[] = []
-    const catraca = await openCatraca({
+    const catraca = await openPatiently({
       store: `redis://${node!.host}:${node!.port}/0`,
       onReport: (_, error) => reports.push(String(error)),
     })
@@ -274,7 +274,7 @@ describe('a list with a foreign value under one of its keys', () => {
 describe('a set that was changed past its log', () => {
   it('is loaded anew: memory and store agree again', async (t) => {
     const [node] = redis.url().nodes
-    const catraca = await openCatraca({
+    const catraca = await openPatiently({
       store: `redis://${node!.host}:${node!.port}/0`,
       membership: { build: 'off', compareIntervalMs: 50 },
     })

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { openCatraca } from '../../../src/app/open-catraca.js'
 import {
   addAll,
   customer,
@@ -17,6 +16,7 @@ import { buildIndex } from '../../../src/guards/allowlist/membership/build.js'
 import { IndexedChecks } from '../../../src/guards/allowlist/membership/indexed-checks.js'
 import { Indexes } from '../../../src/guards/allowlist/membership/indexes.js'
 import { DEFAULT_MEMBERSHIP } from '../../../src/guards/allowlist/membership/options.js'
+import { openPatiently } from '../../support/patient.js'
 import { until } from '../../support/redis/index.js'
 import { holdsExactly, importIds } from '../../support/redis-bulk.js'
 import { oneServer } from '../../support/redis-engines.js'
@@ -217,7 +217,7 @@ describe('the index in memory', () => {
 
 describe('tokens of lists with very many shards', () => {
   it('can be used', async (t) => {
-    const catraca = await openCatraca({ store: `redis://127.0.0.1:${server().port}`, sweepIntervalMs: 0 })
+    const catraca = await openPatiently({ store: `redis://127.0.0.1:${server().port}`, sweepIntervalMs: 0 })
     t.after(() => catraca.close())
     const { allowlists, resharding } = await open()
     await newFixa(allowlists, 'a')

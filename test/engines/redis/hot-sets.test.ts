@@ -25,6 +25,7 @@ for (const [topology, start] of [
     let other: RedisHotSets
     before(async () => {
       servers = await start()
+      await servers.calm()
       sets = new RedisHotSets(servers.url)
       other = new RedisHotSets(servers.url)
       await until('both are connected', () => sets.isConnected && other.isConnected)

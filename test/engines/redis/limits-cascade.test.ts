@@ -7,6 +7,7 @@ import { openRedis } from '../../../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../../../src/engines/redis/link/redis.js'
 import { RedisLimits } from '../../../src/engines/redis/rate-limit/counters.js'
 import { Notices } from '../../../src/engines/redis/rate-limit/notices.js'
+import { PATIENT_REDIS } from '../../support/patient.js'
 import { type RedisServers, startSingle } from '../../support/redis/index.js'
 import { until } from '../../support/redis/process.js'
 
@@ -25,7 +26,7 @@ after(() => servers.stop())
 beforeEach(async () => {
   await servers.flush()
   onRun = () => {}
-  real = await openRedis(servers.url)
+  real = await openRedis(servers.url, PATIENT_REDIS)
   const apart: Redis = Object.assign(Object.create(real) as Redis, {
     slot: (key: string) => (key.includes('parent') ? 1 : 0),
     run: async (...args: Parameters<Redis['run']>) => {

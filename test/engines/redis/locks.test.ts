@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { openRedis as connect } from '../../../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../../../src/engines/redis/link/redis.js'
-import { type Catraca, openCatraca } from '../../../src/index.js'
+import type { Catraca } from '../../../src/index.js'
+import { openPatiently, PATIENT_REDIS } from '../../support/patient.js'
 import {
   commandCounts,
   failsInTime,
@@ -21,8 +22,8 @@ describe('locks on Redis', () => {
   let two: Catraca
   before(async () => {
     servers = await startSingle()
-    redis = await connect(servers.url)
-    const open = () => openCatraca({ store: servers.storeUrl, sweepIntervalMs: 0 })
+    redis = await connect(servers.url, PATIENT_REDIS)
+    const open = () => openPatiently({ store: servers.storeUrl, sweepIntervalMs: 0 })
     ;[one, two] = await Promise.all([open(), open()])
   })
   after(async () => {
@@ -111,7 +112,7 @@ describe('locks on Redis', () => {
   })
 
   it('may be kept there while the rest is elsewhere', async () => {
-    const apart = await openCatraca({ store: 'memory:', locks: { store: servers.storeUrl } })
+    const apart = await openPatiently({ store: 'memory:', locks: { store: servers.storeUrl } })
     const answer = await apart.locks.acquire('apart')
     assert.ok(answer.acquired)
     assert.equal((await one.locks.status('apart')).fence, answer.fence)
@@ -128,7 +129,7 @@ describe('locks on Redis', () => {
   })
 
   it('block when the server does not answer, within their timeout', async () => {
-    const impatient = await openCatraca({ store: servers.storeUrl, locks: { timeoutMs: 200 } })
+    const impatient = await openPatiently({ store: servers.storeUrl, locks: { timeoutMs: 200 } })
     const [server] = servers.servers
     server!.pause()
     try {

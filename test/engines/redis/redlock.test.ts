@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { parseStoreUrl } from '../../../src/config/store-url.js'
-import type { RedisUrl } from '../../../src/config/store-url-redis.js'
 import { isCatracaError } from '../../../src/core/errors.js'
 import { type OpenedRedlock, openRedlock } from '../../../src/engines/redis/lock/redlock.js'
+import type { RedisUrl } from '../../../src/engines/redis/url.js'
+import { parseStoreUrl } from '../../../src/engines/registry.js'
 import { type Catraca, openCatraca } from '../../../src/index.js'
 import { inTime, type RedisServers, startSingle, until } from '../../support/redis/index.js'
 
@@ -20,7 +20,7 @@ describe('Redlock over independent servers', () => {
     servers = await Promise.all(Array.from({ length: 5 }, () => startSingle()))
     const urls = servers.map(({ storeUrl }) => storeUrl)
     const parsed = urls.map((url) => parseStoreUrl(url) as RedisUrl)
-    const options = { connectTimeoutMs: 10_000, commandTimeoutMs: 1500 }
+    const options = { connectTimeoutMs: 60_000, commandTimeoutMs: 5000 }
     ;[one, two] = await Promise.all([openRedlock(parsed, options), openRedlock(parsed, options)])
     catraca = await openCatraca({ store: 'memory:', locks: { redlock: urls } })
   })

@@ -5,6 +5,7 @@ import { openRedis, type RedisEngine } from '../../../src/engines/redis/index.js
 import { openRedis as connect } from '../../../src/engines/redis/link/open-redis.js'
 import { openStores } from '../../../src/engines/redis/stores.js'
 import { ViewChanged } from '../../../src/guards/allowlist/port.js'
+import { PATIENT_REDIS } from '../../support/patient.js'
 import { type RedisServers, startCluster, startSingle, until } from '../../support/redis/index.js'
 import {
   customers,
@@ -26,8 +27,8 @@ async function fresh(members: string[], shards = 1): Promise<void> {
   await servers.flush()
   const engines = [one, two].map((engine) => engine?.close())
   await Promise.all(engines)
-  one = await openRedis(servers.url, { initialShards: shards })
-  two = await openRedis(servers.url)
+  one = await openRedis(servers.url, { ...PATIENT_REDIS, initialShards: shards })
+  two = await openRedis(servers.url, PATIENT_REDIS)
   await newFixa(one.allowlists, 'a')
   await addAll(one.allowlists, 'a', members)
 }
@@ -96,6 +97,7 @@ async function watchStable(isOver: () => boolean, members: string[], strangers: 
 function movesWhileServing(start: () => Promise<RedisServers>): void {
   before(async () => {
     servers = await start()
+    await servers.calm()
   })
   after(async () => {
     await Promise.all([one?.close(), two?.close()])
@@ -235,7 +237,7 @@ describe('what stops a move', () => {
   it('a batch that a move meets half-way goes on behind it, and nothing is counted twice', async () => {
     await fresh(customers(0, 200))
     let parts = 0
-    const redis = await connect(servers.url)
+    const redis = await connect(servers.url, PATIENT_REDIS)
     const stores = openStores(
       watched(redis, async (script, run) => {
         // The part before it is stored, and the checkpoint of the batch is not.
@@ -287,7 +289,7 @@ describe('what stops a move', () => {
 
   it('upkeep moves a list whose shards have become too large', async () => {
     await fresh(customers(0, 900))
-    const keeper = await openRedis(servers.url, { shardAbove: 500 })
+    const keeper = await openRedis(servers.url, { ...PATIENT_REDIS, shardAbove: 500 })
     try {
       await until('the list has more shards', async () => {
         await keeper.allowlists.upkeep.sweep(NOW)

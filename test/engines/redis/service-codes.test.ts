@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
 import { usesCodes } from '../../../src/cli/settings.js'
 import { loadConfig } from '../../../src/config/load.js'
-import { type Catraca, isCatracaError, type OpenOptions, openCatraca } from '../../../src/index.js'
+import { type Catraca, isCatracaError, type OpenOptions } from '../../../src/index.js'
 import { serve } from '../../server/support.js'
+import { openPatiently } from '../../support/patient.js'
 import { type RedisServers, startSingle } from '../../support/redis/index.js'
 
 let redis: RedisServers
@@ -22,7 +23,7 @@ const phone = { channel: 'phone', address: '+5511999998888' } as const
 const PEPPER = 'a-pepper-for-these-tests'
 
 async function open(t: TestContext, codes: OpenOptions['codes'] = { pepper: PEPPER }): Promise<Catraca> {
-  const catraca = await openCatraca({ store: redis.storeUrl, sweepIntervalMs: 0, codes: { ...codes } })
+  const catraca = await openPatiently({ store: redis.storeUrl, sweepIntervalMs: 0, codes: { ...codes } })
   t.after(() => catraca.close())
   return catraca
 }

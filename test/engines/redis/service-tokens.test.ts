@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
-import { type Catraca, isCatracaError, type OpenOptions, openCatraca } from '../../../src/index.js'
+import { type Catraca, isCatracaError, type OpenOptions } from '../../../src/index.js'
 import { until } from '../../server/support.js'
+import { openPatiently } from '../../support/patient.js'
 import { type RedisServers, startSingle } from '../../support/redis/index.js'
 
 let redis: RedisServers
@@ -19,7 +20,7 @@ const HOUR_MS = 3_600_000
 const inAnHour = () => new Date(Date.now() + HOUR_MS)
 
 async function open(t: TestContext, options: Partial<OpenOptions> = {}): Promise<Catraca> {
-  const catraca = await openCatraca({ store: redis.storeUrl, sweepIntervalMs: 0, ...options })
+  const catraca = await openPatiently({ store: redis.storeUrl, sweepIntervalMs: 0, ...options })
   t.after(() => catraca.close())
   return catraca
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import { type Catraca, type OpenOptions, openCatraca } from '../../../src/app/open-catraca.js'
+import type { Catraca, OpenOptions } from '../../../src/app/open-catraca.js'
 import { ManualClock } from '../../../src/core/clock.js'
 import { isCatracaError } from '../../../src/core/errors.js'
 import type { Allowlists } from '../../../src/guards/allowlist/index.js'
 import type { ExplainStep, WaveConfig } from '../../../src/guards/allowlist/types.js'
+import { openPatiently } from '../../support/patient.js'
 import { type RedisServers, startSingle } from '../../support/redis/index.js'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -13,7 +14,7 @@ const CUSTOMERS = ['ann', 'bob', 'cid', 'dan', 'eve']
 
 async function open(t: TestContext, options: OpenOptions = {}) {
   const clock = new ManualClock(NOW)
-  const catraca = await openCatraca({ store: 'memory:', clock, sweepIntervalMs: 0, ...options })
+  const catraca = await openPatiently({ store: 'memory:', clock, sweepIntervalMs: 0, ...options })
   t.after(() => catraca.close())
   return { catraca, clock, allowlists: catraca.allowlists }
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openCatraca } from '../../../src/app/open-catraca.js'
 import { isCatracaError } from '../../../src/core/errors.js'
+import { openPatiently } from '../../support/patient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { ids, pieces } from './bodies.js'
 import { customer, customers, maker, openLibrary } from './library-support.js'
@@ -16,7 +16,7 @@ const everybody = { strategy: 'PERCENTAGE', percentage: 1 } as const
 
 test('an import that close() overtakes is refused, and brings nothing back', async () => {
   const path = join(directory, 'gone')
-  const other = await openCatraca({ store: `embedded:${path}`, sweepIntervalMs: 0 })
+  const other = await openPatiently({ store: `embedded:${path}`, sweepIntervalMs: 0 })
   await other.allowlists.create({ id: 'l', name: 'L', type: 'FIXA' })
   const attempt = other.allowlists.import('l', pieces(ids('a')), { format: 'text' }).catch((error) => error)
   await other.close()

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { openCatraca } from '../../../src/app/open-catraca.js'
 import type { ExportFormat, ImportProgress } from '../../../src/guards/allowlist/types.js'
 import { failure } from '../../support/failure.js'
+import { openPatiently } from '../../support/patient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { ids, pausing, pieces } from './bodies.js'
 import { customer, customers, maker, openLibrary, until } from './library-support.js'
@@ -247,7 +247,7 @@ test('checks are answered all through an import, and whoever is in stays in', as
 })
 
 test('close() interrupts an import, which can be resumed when the store is opened again', async () => {
-  const open = () => openCatraca({ store: `embedded:${directory}`, sweepIntervalMs: 0 })
+  const open = () => openPatiently({ store: `embedded:${directory}`, sweepIntervalMs: 0 })
   const first = await open()
   await first.allowlists.create({ id: 'kept', name: 'Kept', type: 'FIXA' })
   const { body, reached, released } = pausing(ids('ana', 'bia'))

@@ -2,8 +2,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { type Catraca, type OpenOptions, openCatraca } from '../../../src/app/open-catraca.js'
+import type { Catraca, OpenOptions } from '../../../src/app/open-catraca.js'
 import type { WaveConfig } from '../../../src/guards/allowlist/types.js'
+import { openPatiently } from '../../support/patient.js'
 
 export interface Library extends Catraca {
   /** What large replaces have left on disk. */
@@ -13,7 +14,7 @@ export interface Library extends Catraca {
 /** A library over an empty store of its own, closed after the tests of this file. */
 export async function openLibrary(options: OpenOptions = {}): Promise<Library> {
   const spoolDir = mkdtempSync(join(tmpdir(), 'catraca-test-'))
-  const catraca = await openCatraca({
+  const catraca = await openPatiently({
     store: 'memory:',
     sweepIntervalMs: 0,
     ...options,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openCatraca } from '../../../src/app/open-catraca.js'
 import { ManualClock } from '../../../src/core/clock.js'
 import { failure } from '../../support/failure.js'
+import { openPatiently } from '../../support/patient.js'
 import { maker, openLibrary } from './library-support.js'
 
 const START = Date.UTC(2030, 0, 1)
@@ -222,7 +222,7 @@ test('a trusted list takes no member that expires', async () => {
 })
 
 test('a closed library answers nothing any more, and says so', async () => {
-  const other = await openCatraca({ store: 'memory:' })
+  const other = await openPatiently({ store: 'memory:' })
   await other.allowlists.create({ id: 'gone', name: 'Gone', type: 'FIXA' })
   await other.close()
   async function* body(): AsyncGenerator<Uint8Array> {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type Catraca, openCatraca } from '../../../src/app/open-catraca.js'
+import type { Catraca } from '../../../src/app/open-catraca.js'
 import { ManualClock } from '../../../src/core/clock.js'
 import { CatracaError } from '../../../src/core/errors.js'
 import type { AllowlistQuery } from '../../../src/guards/allowlist/types.js'
+import { openPatiently } from '../../support/patient.js'
 import { type RedisServers, startSingle } from '../../support/redis/index.js'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -51,7 +52,7 @@ describe('searching and sorting lists', () => {
     it(`finds and sorts on ${engine}`, async (t) => {
       const clock = new ManualClock(NOW)
       const store = engine === 'redis' ? redis.storeUrl : 'memory:'
-      const catraca = await openCatraca({ store, clock, sweepIntervalMs: 0 })
+      const catraca = await openPatiently({ store, clock, sweepIntervalMs: 0 })
       t.after(() => catraca.close())
       await fill(catraca, clock)
       assert.deepEqual(await idsOf(catraca, { search: 'BETA' }), ['Wave', 'list-1', 'list-2'])
@@ -71,7 +72,7 @@ describe('searching and sorting lists', () => {
   }
 
   it('sees at once what was changed here, and gives whole lists', async (t) => {
-    const catraca = await openCatraca({ store: 'memory:', sweepIntervalMs: 0 })
+    const catraca = await openPatiently({ store: 'memory:', sweepIntervalMs: 0 })
     t.after(() => catraca.close())
     const { allowlists } = catraca
     const config = { strategy: 'EXPLICIT_LIST' as const, customerIds: ['ann'] }
@@ -87,7 +88,7 @@ describe('searching and sorting lists', () => {
 
   it('refuses what it does not know, and cursors of another order', async (t) => {
     const clock = new ManualClock(NOW)
-    const catraca = await openCatraca({ store: 'memory:', clock, sweepIntervalMs: 0 })
+    const catraca = await openPatiently({ store: 'memory:', clock, sweepIntervalMs: 0 })
     t.after(() => catraca.close())
     await fill(catraca, clock)
     const { nextCursor } = await catraca.allowlists.list({ sort: 'name', limit: 1 })

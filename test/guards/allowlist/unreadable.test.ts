@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { open as openLmdb } from 'lmdb'
 import { mainDirectory } from '../../../src/engines/embedded/lmdb/store-directory.js'
-import { type Catraca, type OpenOptions, openCatraca } from '../../../src/index.js'
+import type { Catraca, OpenOptions } from '../../../src/index.js'
 import { makeTables } from '../../support/dynamodb-engine.js'
 import { CREDENTIALS, startDynamo } from '../../support/dynamodb-server.js'
 import { failure } from '../../support/failure.js'
+import { openPatiently } from '../../support/patient.js'
 import { oneServer } from '../../support/redis-engines.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
@@ -82,13 +83,13 @@ for (const [engine, make] of Object.entries(SCENES)) {
   describe(`lists whose records cannot be read, on the engine ${engine}`, () => {
     it('answer by themselves, and the others too', async (t) => {
       const scene = await make()
-      const first = await openCatraca({ ...scene.options, sweepIntervalMs: 0 })
+      const first = await openPatiently({ ...scene.options, sweepIntervalMs: 0 })
       await fill(first)
       await first.close()
       await scene.spoil()
       const reports: string[] = []
       const onReport = (message: string) => void reports.push(message)
-      const catraca = await openCatraca({ ...scene.options, sweepIntervalMs: 0, onReport })
+      const catraca = await openPatiently({ ...scene.options, sweepIntervalMs: 0, onReport })
       t.after(() => catraca.close())
       const { allowlists } = catraca
       const asked = ['good', ...BAD, 'on-it', 'without', 'wave']

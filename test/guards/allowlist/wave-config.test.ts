@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CatracaError } from '../../../src/core/errors.js'
 import type { WaveConfig } from '../../../src/guards/allowlist/types.js'
+import { COMMON_FIELDS } from '../../../src/guards/allowlist/wave/common-fields.js'
 import { parseWaveConfig } from '../../../src/guards/allowlist/wave/config.js'
+import { FIELDS, STRATEGIES, STRATEGY_STEPS } from '../../../src/guards/allowlist/wave/table.js'
 
 const parse = (value: unknown): WaveConfig => parseWaveConfig('config', value)
 
@@ -230,4 +232,12 @@ test('the path is that of the caller', () => {
     () => parseWaveConfig('body.config', percentage(2)),
     (error) => error instanceof CatracaError && error.errors?.[0]?.path === 'body.config.percentage',
   )
+})
+
+test('no two strategies share a field, an option or a step of explain', () => {
+  const fields = [...Object.values(STRATEGIES).map((strategy) => strategy.fields), COMMON_FIELDS]
+  const names = fields.flatMap((own) => Object.keys(own))
+  const flags = Object.values(FIELDS).map(({ option }) => option[0].split(' ')[0])
+  for (const unique of [names, flags, STRATEGY_STEPS]) assert.equal(new Set(unique).size, unique.length)
+  assert.equal(flags.length, names.length)
 })

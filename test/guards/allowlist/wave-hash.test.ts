@@ -5,14 +5,8 @@ import fc from 'fast-check'
 import { UNSALTED_WAVE_VECTORS, WAVE_HASH_VECTORS } from '../../../src/conformance/vectors/wave-hash.js'
 import { isCatracaError } from '../../../src/core/errors.js'
 import { identifier } from '../../../src/core/identifiers.js'
-import {
-  hashFromState,
-  murmur3,
-  placeFromState,
-  saltState,
-  wavePlace,
-} from '../../../src/guards/allowlist/wave/hash.js'
-import { compileWave, evaluateWave } from '../../../src/guards/allowlist/wave/index.js'
+import { hashFromState, murmur3, placeBy, saltState } from '../../../src/guards/allowlist/wave/hash.js'
+import { compileWave } from '../../../src/guards/allowlist/wave/index.js'
 
 const SALT = '0123456789abcdef0123456789abcdef'
 const ID_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~:@+=-'
@@ -37,8 +31,8 @@ test('every published vector comes out of the code', () => {
   for (const { salt, customerId, hash, place } of WAVE_HASH_VECTORS) {
     const actual = hashFromState(saltState(salt), customerId)
     assert.equal(actual.toString(16).padStart(8, '0'), hash, `hash of ${salt} ${customerId}`)
-    assert.equal(wavePlace(salt, customerId), actual / 2 ** 32)
-    assert.equal(wavePlace(salt, customerId).toFixed(10), place, `place of ${salt} ${customerId}`)
+    assert.equal(placeBy(salt)(customerId), actual / 2 ** 32)
+    assert.equal(placeBy(salt)(customerId).toFixed(10), place, `place of ${salt} ${customerId}`)
   }
 })
 
@@ -62,8 +56,8 @@ test('every vector of a wave without salt comes out of the code, and stands in t
   const published = rows.map(([, customerId, hash, place]) => ({ customerId, hash, place }))
   assert.deepEqual(published, UNSALTED_WAVE_VECTORS)
   for (const { customerId, hash, place } of UNSALTED_WAVE_VECTORS) {
-    assert.equal(wavePlace('', customerId), Number.parseInt(hash, 16) / 2 ** 32)
-    assert.equal(wavePlace('', customerId).toFixed(10), place, `place of ${customerId}`)
+    assert.equal(placeBy('')(customerId), Number.parseInt(hash, 16) / 2 ** 32)
+    assert.equal(placeBy('')(customerId).toFixed(10), place, `place of ${customerId}`)
   }
 })
 
@@ -72,7 +66,7 @@ test('a wave without salt lets in by that place, and raising it keeps everybody'
     const place = Number.parseInt(hash, 16) / 2 ** 32
     const isIn = (percentage: number): boolean => {
       const wave = compileWave({ salt: '', config: { strategy: 'PERCENTAGE', percentage } })
-      return evaluateWave(wave, customerId, 0) === 'IN_WAVE'
+      return wave.admission.admits(customerId, 0)
     }
     assert.deepEqual([isIn(place), isIn(place + 2 ** -32), isIn(1)], [false, true, true], customerId)
   }
@@ -89,7 +83,7 @@ test('going on from the salt is the same as hashing salt and customer in one pie
 test('a place is a whole number of 2^-32 steps in [0, 1)', () => {
   fc.assert(
     fc.property(anySalt, anyId, (salt, id) => {
-      const place = placeFromState(saltState(salt), id)
+      const place = placeBy(salt)(id)
       assert.ok(place >= 0 && place < 1)
       assert.ok(Number.isInteger(place * 2 ** 32))
     }),
@@ -98,8 +92,8 @@ test('a place is a whole number of 2^-32 steps in [0, 1)', () => {
 
 test('a UUID stands in one place, whatever its case', () => {
   const upper = '550E8400-E29B-4D4E-A164-426655440000'
-  assert.equal(wavePlace(SALT, identifier('customerId', upper)), wavePlace(SALT, upper.toLowerCase()))
-  assert.notEqual(wavePlace(SALT, identifier('customerId', 'A')), wavePlace(SALT, 'a'))
+  assert.equal(placeBy(SALT)(identifier('customerId', upper)), placeBy(SALT)(upper.toLowerCase()))
+  assert.notEqual(placeBy(SALT)(identifier('customerId', 'A')), placeBy(SALT)('a'))
 })
 
 test('only a salt of 32 lower-case hexadecimal characters is taken', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { placeFromState, saltState } from '../../../src/guards/allowlist/wave/hash.js'
+import { placeBy } from '../../../src/guards/allowlist/wave/hash.js'
 
 /** All inputs are fixed, so these tests pass or fail for good. A z of 4.5 comes by chance 3 times in a million. */
 const Z_LIMIT = 4.5
@@ -42,8 +42,7 @@ const POPULATIONS: Record<string, string[]> = {
 }
 
 function places(salt: string, customerIds: string[]): Float64Array {
-  const state = saltState(salt)
-  return Float64Array.from(customerIds, (id) => placeFromState(state, id))
+  return Float64Array.from(customerIds, placeBy(salt))
 }
 
 /** Wilson and Hilferty: turns a chi-square into a standard normal. */

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { type Catraca, openCatraca } from '../../../src/app/open-catraca.js'
+import type { Catraca } from '../../../src/app/open-catraca.js'
 import type { AuditEntry } from '../../../src/guards/audit/types.js'
+import { openPatiently } from '../../support/patient.js'
 import { FIXA, NOW, open } from './support.js'
 
 const DAY_MS = 24 * 3_600_000
@@ -259,7 +260,7 @@ describe('the audit trail of the library', () => {
   it('refuses a time that cannot be kept before it opens a store', async () => {
     const directory = join(tmpdir(), `catraca-audit-unopened-${process.pid}`)
     for (const retentionDays of [0, 1.5, 4000, Number.NaN]) {
-      const opening = openCatraca({ store: `embedded:${directory}`, audit: { retentionDays } })
+      const opening = openPatiently({ store: `embedded:${directory}`, audit: { retentionDays } })
       await assert.rejects(opening, { code: 'CONFIG_INVALID' })
     }
     assert.equal(existsSync(directory), false)

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
-import { type Catraca, type OpenOptions, openCatraca } from '../../../src/app/open-catraca.js'
+import type { Catraca, OpenOptions } from '../../../src/app/open-catraca.js'
 import { ManualClock } from '../../../src/core/clock.js'
+import { openPatiently } from '../../support/patient.js'
 
 export const NOW = Date.UTC(2030, 0, 1)
 export const FIXA = { id: 'vip', name: 'VIP', type: 'FIXA' } as const
@@ -11,7 +12,7 @@ export async function open(
   options: OpenOptions = {},
 ): Promise<{ catraca: Catraca; clock: ManualClock }> {
   const clock = new ManualClock(NOW)
-  const catraca = await openCatraca({ store: 'memory:', clock, sweepIntervalMs: 0, ...options })
+  const catraca = await openPatiently({ store: 'memory:', clock, sweepIntervalMs: 0, ...options })
   t.after(() => catraca.close())
   return { catraca, clock }
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CacheSpace } from '../../../src/guards/cache/space.js'
-import { openSpace, storedValue, TTL_MS } from './support.js'
+import { inTime } from '../../support/in-time.js'
+import { openSpace, storedValue, TTL_MS, writeRaw } from './support.js'
 
 const fail = async (): Promise<never> => {
   throw new Error('the source failed')
@@ -22,14 +23,16 @@ describe('a source that fails or is slow', () => {
   })
 
   it('keeps nobody waiting longer than the soft time-out, and its value is kept when it comes', async () => {
-    const { space, clock } = openSpace<string>({ staleMs: 5000, jitter: 0, softLoadTimeoutMs: 20 })
+    const { space, clock } = openSpace<string>({
+      ...{ staleMs: 5000, jitter: 0 },
+      softLoadTimeoutMs: 20,
+      hardLoadTimeoutMs: 60_000,
+    })
     await space.set('k', 'old')
     clock.advance(TTL_MS)
     let letGo = (_: string) => {}
     const load = () => new Promise<string>((resolve) => (letGo = resolve))
-    const began = performance.now()
-    assert.equal((await space.lookOrLoad('k', load)).stale, true)
-    assert.ok(performance.now() - began < 5000)
+    assert.equal((await inTime(space.lookOrLoad('k', load), 20_000)).stale, true)
     assert.equal((await space.lookOrLoad('k', never)).stale, true)
     letGo('new')
     while ((await space.look('k'))?.value !== 'new') await pause(2)
@@ -55,8 +58,12 @@ describe('a source that fails or is slow', () => {
     assert.equal(space.stats().source, 'down')
     clock.advance(1000)
     let letGo = (_: string) => {}
-    const trial = space.getOrLoad('k', () => new Promise<string>((resolve) => (letGo = resolve)))
-    await pause(30)
+    let isTried = false
+    const trial = space.getOrLoad('k', () => {
+      isTried = true
+      return new Promise<string>((resolve) => (letGo = resolve))
+    })
+    while (!isTried) await pause(2)
     await assert.rejects(space.getOrLoad('other', never), { code: 'SOURCE_UNAVAILABLE' })
     letGo('v')
     assert.equal(await trial, 'v')
@@ -90,9 +97,10 @@ describe('a second tier that is down or slow', () => {
   it('keeps no call past its timeout, and is soon not even asked', async () => {
     const { space, tier } = openSpace<string>({ timeoutMs: 30 })
     tier.state = 'silent'
-    const began = performance.now()
-    for (let i = 0; i < 10; i++) assert.equal(await space.getOrLoad(`k${i}`, () => 'v'), 'v')
-    assert.ok(performance.now() - began < 5000, 'ten loads')
+    const loads = async () => {
+      for (let i = 0; i < 10; i++) assert.equal(await space.getOrLoad(`k${i}`, () => 'v'), 'v')
+    }
+    await inTime(loads(), 20_000)
     assert.equal(space.stats().secondTier.failures, 3)
     assert.ok(space.stats().secondTier.skipped > 0)
   })
@@ -115,15 +123,18 @@ describe('a second tier that is down or slow', () => {
     for (const [name, call] of Object.entries(calls)) {
       const scene = openSpace<string>({ timeoutMs: 30, l1: false })
       const { space, tier, clock } = scene
-      await space.set('k', 'old')
+      await writeRaw(scene, 'k', '"old"')
       tier.state = 'silent'
       tier.calls = 0
       await call(space)
       assert.equal(tier.calls, 1, name)
       tier.state = 'up'
-      clock.advance(2000)
       const changes = !name.startsWith('lease') && name !== 'fill'
-      await space.get('other')
+      // On a busy machine some of these calls take longer than the timeout.
+      for (let i = 0; i < (changes ? 20 : 1) && (await storedValue(scene, 'k')) !== undefined; i++) {
+        clock.advance(2000)
+        await space.get('other')
+      }
       assert.equal((await storedValue(scene, 'k')) === undefined, changes, name)
     }
   })
@@ -205,7 +216,7 @@ describe('what is invalidated while its answer is on its way', () => {
         letGo = resolve
       })
       const reading = read === 'get' ? space.get('k') : space.getOrLoad('k', never)
-      await pause(10)
+      while (tier.calls === 0) await pause(2)
       tier.hold = undefined
       // Another pod wrote it, and its notice overtakes the answer.
       await raw.write(space.name, [{ key: 'k', value: '"new"', lifeMs: TTL_MS, tags: [] }], clock.now())

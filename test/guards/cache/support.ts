@@ -6,6 +6,7 @@ import { Caches } from '../../../src/guards/cache/index.js'
 import type { SpaceOptions } from '../../../src/guards/cache/options.js'
 import type { CacheStore } from '../../../src/guards/cache/port.js'
 import type { CacheSpace } from '../../../src/guards/cache/space.js'
+import { PATIENCE_MS } from '../../support/patient.js'
 
 export const START = Date.UTC(2030, 0, 1)
 export const TTL_MS = 60_000
@@ -56,6 +57,8 @@ export interface Scene<T> {
 const engine = openEmbedded()
 after(() => engine.close())
 let spaces = 0
+/** An overloaded machine must not be taken for a store that is down, nor for a load that takes too long. */
+const PATIENT = { timeoutMs: PATIENCE_MS, leaseMs: PATIENCE_MS, hardLoadTimeoutMs: PATIENCE_MS }
 
 /** A space of its own on a real store, with a clock that stands still and chance that always says `random`. */
 export function openSpace<T = unknown>(options: Partial<SpaceOptions<T>> = {}, random = () => 0): Scene<T> {
@@ -65,7 +68,7 @@ export function openSpace<T = unknown>(options: Partial<SpaceOptions<T>> = {}, r
   const report = (message: string) => void reports.push(message)
   const caches = new Caches({ store: tier.store, clock, report, random })
   after(() => caches.close())
-  const space = caches.space<T>({ name: `space-${++spaces}`, ttlMs: TTL_MS, timeoutMs: 20_000, ...options })
+  const space = caches.space<T>({ name: `space-${++spaces}`, ttlMs: TTL_MS, ...PATIENT, ...options })
   return { space, caches, clock, tier, raw: engine.cache, reports }
 }
 

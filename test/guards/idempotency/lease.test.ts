@@ -216,12 +216,20 @@ describe('a lease that has passed', () => {
   })
 
   it('is kept alive while the answer is recorded, however long that takes', async (t) => {
-    const { idempotency, before, calls, store } = open(t)
-    await store.remove({ operation: 'x', key: 'x' })
+    const clock = new ManualClock(NOW)
+    const { idempotency, before, after, calls } = open(t, { clock, monotonicMs: () => clock.now() })
     const gate = deferred()
     before.complete = () => gate.promise
+    let extensions = 0
+    after.extend = () => extensions++
     const running = idempotency.run(asked({ leaseMs: 600 }), () => 'done')
-    await until(() => (calls.extend ?? 0) >= 5)
+    await until(() => calls.complete === 1)
+    // Two leases pass, in steps, each of which waits for what it brings about.
+    for (let beats = 1; beats <= 6; beats++) {
+      clock.advance(200)
+      await until(() => extensions === beats)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
     assert.equal((await idempotency.run(asked(), mustNotRun)).outcome, 'refused')
     gate.resolve()
     assert.equal((await running).outcome, 'executed')

@@ -6,6 +6,7 @@ import { Idempotency } from '../../../src/guards/idempotency/index.js'
 import { DEFAULT_IDEMPOTENCY, type IdempotencyOptions } from '../../../src/guards/idempotency/options.js'
 import type { IdempotencyStore } from '../../../src/guards/idempotency/port.js'
 import { embeddedInTurn } from '../../support/embedded-pair.js'
+import { PATIENCE_MS } from '../../support/patient.js'
 
 const nextEngine = embeddedInTurn()
 const VERBS = ['claim', 'complete', 'fail', 'release', 'extend', 'read'] as const
@@ -51,7 +52,7 @@ export function open(t: TestContext, { options, clock = systemClock, monotonicMs
   }
   const parts = {
     // A busy machine is no engine that does not answer.
-    options: { ...DEFAULT_IDEMPOTENCY, timeoutMs: 20_000 },
+    options: { ...DEFAULT_IDEMPOTENCY, timeoutMs: PATIENCE_MS },
     clock,
     report: (message: string) => void opened.reports.push(message),
     ...(monotonicMs && { monotonicMs }),
@@ -72,7 +73,7 @@ export const mustNotRun = (): never => {
 export const never = () => new Promise(() => {})
 
 /** Waits for something that another turn of the loop brings about. */
-export async function until(met: () => boolean, withinMs = 5000): Promise<void> {
+export async function until(met: () => boolean, withinMs = PATIENCE_MS): Promise<void> {
   for (const deadline = Date.now() + withinMs; !met(); await sleep(2))
     if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms`)
 }

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { after, describe, it, type TestContext } from 'node:test'
 import { ManualClock } from '../../../src/core/clock.js'
-import { type Catraca, isCatracaError, type OpenOptions, openCatraca } from '../../../src/index.js'
+import { type Catraca, isCatracaError, type OpenOptions } from '../../../src/index.js'
+import { openPatiently } from '../../support/patient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -21,7 +22,7 @@ after(() => common?.catraca.close())
 async function openCommon(): Promise<{ clock: ManualClock; catraca: Catraca }> {
   if (common === undefined) {
     const clock = new ManualClock(NOW)
-    common = { clock, catraca: await openCatraca({ store: 'memory:', sweepIntervalMs: 0, clock }) }
+    common = { clock, catraca: await openPatiently({ store: 'memory:', sweepIntervalMs: 0, clock }) }
   }
   common.clock.advance(DAY_MS)
   return common
@@ -29,7 +30,7 @@ async function openCommon(): Promise<{ clock: ManualClock; catraca: Catraca }> {
 
 async function open(t: TestContext, options: OpenOptions): Promise<{ clock: ManualClock; catraca: Catraca }> {
   const clock = new ManualClock(NOW)
-  const catraca = await openCatraca({ store: 'memory:', sweepIntervalMs: 0, clock, ...options })
+  const catraca = await openPatiently({ store: 'memory:', sweepIntervalMs: 0, clock, ...options })
   t.after(() => catraca.close())
   return { clock, catraca }
 }
@@ -201,7 +202,7 @@ describe('one-time codes', () => {
     ]
     for (const [codes, path] of wrong) {
       await assert.rejects(
-        openCatraca({ store: 'memory:', codes: codes as never }).then((catraca) => catraca.close()),
+        openPatiently({ store: 'memory:', codes: codes as never }).then((catraca) => catraca.close()),
         (error) => isCatracaError(error, 'INVALID_INPUT') && error.errors?.[0]?.path === path,
         path,
       )
@@ -374,7 +375,7 @@ describe('what is kept of a code', () => {
   it('is a hash: no byte of the data directory is the code', async () => {
     const directory = temporaryDirectory()
     const clock = new ManualClock(NOW)
-    const catraca = await openCatraca({ store: `embedded:${directory}`, clock, codes: { digits: 12 } })
+    const catraca = await openPatiently({ store: `embedded:${directory}`, clock, codes: { digits: 12 } })
     const codes: string[] = []
     try {
       for (let i = 0; i < 20; i++) {

@@ -26,6 +26,10 @@ class AskedStore {
     return { configs, entity: undefined, schemaVersion: this.schemaVersion }
   }
 
+  watch() {
+    return () => {}
+  }
+
   async migrate(version: number): Promise<void> {
     this.migrated = version
   }

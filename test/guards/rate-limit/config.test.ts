@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { openCatraca } from '../../../src/app/open-catraca.js'
+import { until } from '../../../src/conformance/support.js'
 import { parseLevelConfig } from '../../../src/guards/rate-limit/level-config.js'
 import { resolve } from '../../../src/guards/rate-limit/resolve.js'
 import type { Limit } from '../../../src/guards/rate-limit/types.js'
 import { DICT_LIMITS } from '../../../src/index.js'
+import { openPatiently } from '../../support/patient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const full = { capacity: 10, refillAmount: 10, refillPeriodSeconds: 60 }
@@ -191,7 +192,7 @@ describe('what a level says', () => {
 
 describe('configuration of an instance', () => {
   const open = async (t: TestContext, store: string) => {
-    const catraca = await openCatraca({ store, sweepIntervalMs: 0 })
+    const catraca = await openPatiently({ store, sweepIntervalMs: 0 })
     t.after(() => catraca.close())
     return catraca.limits
   }
@@ -300,7 +301,7 @@ describe('configuration of an instance', () => {
 
   it('begins with defaults that are checked like a level', async () => {
     const limits = { r: { x: { capacity: -5, refillPeriodSeconds: 60 } } }
-    const wrong = openCatraca({ store: 'memory:', limits: { defaults: { limits } } })
+    const wrong = openPatiently({ store: 'memory:', limits: { defaults: { limits } } })
     await assert.rejects(wrong, { code: 'INVALID_INPUT', message: /^limits\.x\.capacity / })
   })
 
@@ -317,10 +318,6 @@ describe('configuration of an instance', () => {
       { level: 'resource', resource: 'gpt-4' },
       { limits: { rpm: { ...full, capacity: 99 } } },
     )
-    const deadline = performance.now() + 3000
-    while (!(await two.acquire(subject)).allowed) {
-      assert.ok(performance.now() < deadline, 'the change was not seen')
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
+    await until('the change is seen', async () => (await two.acquire(subject)).allowed)
   })
 })

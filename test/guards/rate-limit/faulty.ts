@@ -5,6 +5,7 @@ import { openEmbedded } from '../../../src/engines/embedded/index.js'
 import { RateLimits } from '../../../src/guards/rate-limit/index.js'
 import { DEFAULT_LIMITS, type LimitOptions } from '../../../src/guards/rate-limit/options.js'
 import type { LimitConfigStore, LimitStore } from '../../../src/guards/rate-limit/port.js'
+import { PATIENCE_MS } from '../../support/patient.js'
 
 export const subject = { entity: 'user-1', resource: 'gpt-4' }
 const perHour = { capacity: 10, refillAmount: 10, refillPeriodSeconds: 3600 }
@@ -39,7 +40,7 @@ export async function openFaulty(t: TestContext, options: Partial<LimitOptions> 
   const limits = new RateLimits({
     engine: { ...engine.limits, counters: faultyCounters, configs: faultyConfigs },
     clock,
-    options: { ...DEFAULT_LIMITS, usageFlushMs: 0, ...options },
+    options: { ...DEFAULT_LIMITS, timeoutMs: PATIENCE_MS, usageFlushMs: 0, ...options },
     report: () => {},
   })
   t.after(async () => {

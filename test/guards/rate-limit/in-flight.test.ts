@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { DeniedTop } from '../../../src/guards/rate-limit/denied-top.js'
 import { Exhausted } from '../../../src/guards/rate-limit/exhausted.js'
 import { openFaulty, subject } from './faulty.js'
 
@@ -52,8 +53,8 @@ describe('a denial that comes after what it was about is freed is not remembered
   })
 
   it('but is, whatever was freed of others', () => {
-    const exhausted = new Exhausted(60_000)
-    const { version } = exhausted
+    const exhausted = new Exhausted({ watch: () => () => {} }, 60_000, new DeniedTop(0))
+    const version = exhausted.since()
     for (let i = 0; i < 10; i++) exhausted.forget({ entity: `other-${i}`, resource: 'gpt-4' })
     const limits = [{ name: 'rpm', cost: 1, retryAfterMs: 1000 }]
     const statuses = { rpm: { limit: 10, remaining: 0, resetMs: 1000 } }

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { inspect } from 'node:util'
-import { type OpenOptions, openCatraca } from '../../../src/app/open-catraca.js'
+import type { OpenOptions } from '../../../src/app/open-catraca.js'
 import { ManualClock } from '../../../src/core/clock.js'
 import { rateLimitHeaders } from '../../../src/guards/rate-limit/headers.js'
 import type { Admitted, Denied, RateLimits } from '../../../src/index.js'
+import { openPatiently } from '../../support/patient.js'
 
 const NOW = Date.UTC(2030, 0, 1)
 const perMinute = (capacity: number) => ({ capacity, refillAmount: capacity, refillPeriodSeconds: 60 })
 
 async function open(t: TestContext, options: OpenOptions = {}) {
   const clock = new ManualClock(NOW)
-  const catraca = await openCatraca({ store: 'memory:', clock, sweepIntervalMs: 0, ...options })
+  const catraca = await openPatiently({ store: 'memory:', clock, sweepIntervalMs: 0, ...options })
   t.after(() => catraca.close())
   return { clock, limits: catraca.limits, catraca }
 }
@@ -198,7 +199,7 @@ describe('a lease', () => {
 
   it('is valid in other processes on the store, and in no other store', async (t) => {
     const { catraca } = await open(t)
-    const other = await openCatraca({ store: 'memory:', clock: new ManualClock(NOW), sweepIntervalMs: 0 })
+    const other = await openPatiently({ store: 'memory:', clock: new ManualClock(NOW), sweepIntervalMs: 0 })
     t.after(() => other.close())
     await system(catraca.limits, { limits: { tpm: perMinute(10) } })
     const { leaseId } = await admitted(catraca.limits.acquire(subject))
@@ -339,6 +340,27 @@ describe('usage', () => {
       { entity: 'second', limit: 'rpm', admitted: 90, denied: 0 },
     ])
     assert.deepEqual((await limits.resourceUsage('other')).items, [])
+  })
+
+  it('counts what callers make up under a bounded number of names', async (t) => {
+    const { limits, clock } = await open(t)
+    await limits.setConfig({ level: 'system', resource: '*' }, { limits: { rpm: perMinute(1000) } })
+    const madeUp = async (from: number, to: number) => {
+      const names = Array.from({ length: to - from }, (_, i) => `made-up-${from + i}`)
+      await Promise.all(names.map((resource) => limits.acquire({ entity: 'user-1', resource })))
+    }
+    await madeUp(0, 1005)
+    // A pair that has its own counts keeps them.
+    await madeUp(999, 1003)
+    const admitted = async (resource: string) =>
+      (await limits.resourceUsage(resource)).items.map((item) => [item.limit, item.admitted])
+    assert.deepEqual(await admitted('made-up-0'), [['rpm', 1]])
+    assert.deepEqual(await admitted('made-up-999'), [['rpm', 2]])
+    assert.deepEqual(await admitted('made-up-1000'), [])
+    assert.deepEqual(await admitted('*'), [['*', 5 + 3]])
+    clock.advance(3_600_000)
+    await madeUp(1000, 1001)
+    assert.deepEqual(await admitted('made-up-1000'), [['rpm', 1]])
   })
 
   it('can be off', async (t) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { openCatraca } from '../../../src/app/open-catraca.js'
 import { ManualClock } from '../../../src/core/clock.js'
 import type { LocalLease } from '../../../src/guards/rate-limit/local-lease.js'
+import { openPatiently } from '../../support/patient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -10,7 +10,7 @@ const subject = { entity: 'a', resource: 'r' }
 
 async function open(t: TestContext, store: string, clock: ManualClock, localLease?: LocalLease) {
   const limits = localLease === undefined ? {} : { localLease }
-  const catraca = await openCatraca({ store, clock, sweepIntervalMs: 0, limits })
+  const catraca = await openPatiently({ store, clock, sweepIntervalMs: 0, limits })
   let isOpen = true
   const close = async () => {
     if (isOpen) await catraca.close()
@@ -80,7 +80,7 @@ describe('tokens taken ahead', () => {
       { tokens: 0, ms: 10 },
       { tokens: 5, ms: Number.NaN },
     ]) {
-      const wrong = openCatraca({ store: 'memory:', limits: { localLease } })
+      const wrong = openPatiently({ store: 'memory:', limits: { localLease } })
       await assert.rejects(wrong, { code: 'INVALID_INPUT', message: /^limits\.localLease\./ })
     }
   })

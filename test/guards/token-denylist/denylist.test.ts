@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { ManualClock } from '../../../src/core/clock.js'
-import { type Catraca, isCatracaError, type OpenOptions, openCatraca } from '../../../src/index.js'
+import { type Catraca, isCatracaError, type OpenOptions } from '../../../src/index.js'
 import { until } from '../../server/support.js'
+import { openPatiently } from '../../support/patient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -17,7 +18,7 @@ async function open(
   const clock = new ManualClock(NOW)
   // Memory must not become stale because the machine is busy.
   const tokens = { staleAfterMs: 60_000, ...options.tokens }
-  const catraca = await openCatraca({ store: 'memory:', sweepIntervalMs: 0, clock, ...options, tokens })
+  const catraca = await openPatiently({ store: 'memory:', sweepIntervalMs: 0, clock, ...options, tokens })
   t.after(() => catraca.close())
   return { clock, catraca }
 }

@@ -13,6 +13,7 @@ import type { CheckAnswer } from '../../../src/guards/allowlist/types.js'
 import { MAX_KEY_AGE_MS } from '../../../src/server/access/registry.js'
 import { createServer } from '../../../src/server/index.js'
 import { parse, sampleOf } from '../../metrics/support.js'
+import { inTime } from '../../support/in-time.js'
 import { oneConnection, send, serve, type TestServer, until } from '../support.js'
 
 const KEY = 'ctr_the-key-of-these-tests'
@@ -357,7 +358,7 @@ describe('the socket door', () => {
   })
 
   it('hangs up on connections that stay idle', async (t) => {
-    const server = await serveKeyed(t, { keepAliveTimeoutMs: 60, transferTimeoutMs: 120 })
+    const server = await serveKeyed(t, { keepAliveTimeoutMs: 60, transferTimeoutMs: 2000 })
     const silent = dial(t, server)
     const asked = dial(t, server)
     asked.write(head(LINE, ...PLAIN))
@@ -398,21 +399,19 @@ describe('the socket door', () => {
   })
 
   it('steps aside when the server stops', async (t) => {
-    const server = await serveKeyed(t, { drainMs: 200 })
+    const server = await serveKeyed(t, { drainMs: 2500 })
     const busy = dial(t, server)
     busy.write(head(LINE, ...PLAIN))
     await once(busy, 'data')
     const idle = dial(t, server)
     idle.resume()
     await once(idle, 'connect')
-    const startedAt = performance.now()
-    const stopped = server.stop()
+    const stopped = inTime(server.stop(), 20_000)
     busy.write(head(LINE, ...PLAIN))
     const [refused] = (await once(busy, 'data')) as [Buffer]
     assert.match(String(refused), /^HTTP\/1\.1 503 /)
     assert.match(String(refused), /connection: close/i)
     await stopped
-    assert.ok(performance.now() - startedAt < 5000)
   })
 
   it('does not keep a server from closing that was only created', async (t) => {
@@ -425,8 +424,6 @@ describe('the socket door', () => {
     const idle = connect(Number(new URL(url).port), '127.0.0.1')
     idle.on('error', () => {}).resume()
     await once(idle, 'connect')
-    const startedAt = performance.now()
-    await app.close()
-    assert.ok(performance.now() - startedAt < 5000)
+    await inTime(app.close(), 20_000)
   })
 })

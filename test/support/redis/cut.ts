@@ -6,6 +6,8 @@ export interface Cut {
   readonly port: number
   /** The next answer of the server never arrives: what was asked is done, and the connection is gone. */
   next(): void
+  /** The same, and no connection is taken any more. */
+  last(): void
   /** From now on nothing comes through in either direction, and nobody is told. */
   hush(): void
   /** Connections that were taken. */
@@ -16,6 +18,7 @@ export interface Cut {
 export async function startCut(target: number): Promise<Cut> {
   const sockets = new Set<Socket>()
   let isArmed = false
+  let isLast = false
   let isHushed = false
   let taken = 0
   const server = createServer((near) => {
@@ -31,6 +34,7 @@ export async function startCut(target: number): Promise<Cut> {
       if (isHushed) return
       if (!isArmed) return void near.write(data)
       isArmed = false
+      if (isLast) server.close()
       near.resetAndDestroy()
     })
   }).listen(0, '127.0.0.1')
@@ -39,6 +43,9 @@ export async function startCut(target: number): Promise<Cut> {
     port: (server.address() as { port: number }).port,
     next: () => {
       isArmed = true
+    },
+    last: () => {
+      isArmed = isLast = true
     },
     hush: () => {
       isHushed = true

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@redis/client'
+import { PATIENCE_MS } from '../patient.js'
 
 export interface ServerOptions {
   password?: string
@@ -15,7 +16,6 @@ export interface ServerOptions {
   port?: number
 }
 
-const READY_MS = 15_000
 /** It never connects. A client that is not a duplicate takes tens of milliseconds of the processor. */
 const pattern = createClient({ maintNotifications: 'disabled' })
 const running = new Set<ChildProcess>()
@@ -57,7 +57,7 @@ export class RedisProcess {
       socket: {
         host: '127.0.0.1',
         port: this.port,
-        connectTimeout: 1000,
+        connectTimeout: PATIENCE_MS,
         reconnectStrategy: false,
         ...(tls === undefined ? {} : { tls: true as const, ca: tls.authority }),
       },
@@ -174,7 +174,7 @@ class Fatal extends Error {}
 export async function until(
   what: string,
   isSo: () => Promise<boolean> | boolean,
-  ms = READY_MS,
+  ms = PATIENCE_MS,
 ): Promise<void> {
   const giveUpMs = performance.now() + ms
   let failure = ''

@@ -1,4 +1,4 @@
-import type { RedisUrl } from '../../../src/config/store-url-redis.js'
+import type { RedisUrl } from '../../../src/engines/redis/url.js'
 import { RedisProcess, type ServerOptions, until } from './process.js'
 
 /** Servers of one topology, used by all cases of a test file. */
@@ -11,6 +11,8 @@ export interface RedisServers {
   sentinels: RedisProcess[]
   /** Those that take writes now. */
   primaries(): Promise<RedisProcess[]>
+  /** From now on no server takes the place of another because it was silent, as all are when the machine is busy. */
+  calm(): Promise<void>
   /** Empties all primaries: what stands between two cases. */
   flush(): Promise<void>
   stop(): Promise<void>
@@ -131,6 +133,8 @@ async function formCluster(servers: readonly RedisProcess[]): Promise<void> {
   }
 }
 
+const CALM_MS = '600000'
+
 async function replicasOf(server: RedisProcess): Promise<number> {
   const text = String(await server.say('INFO', 'replication'))
   return [...text.matchAll(/state=online/g)].length
@@ -145,9 +149,16 @@ async function firstAnswer(servers: readonly RedisProcess[], question: string[])
   throw new Error('no server answers')
 }
 
-function together(parts: Omit<RedisServers, 'flush' | 'stop'>): RedisServers {
+function together(parts: Omit<RedisServers, 'calm' | 'flush' | 'stop'>): RedisServers {
   return {
     ...parts,
+    async calm() {
+      const { url, sentinels, servers } = parts
+      for (const each of sentinels)
+        await each.say('SENTINEL', 'SET', 'mymaster', 'down-after-milliseconds', CALM_MS)
+      if (url.topology !== 'cluster') return
+      for (const each of servers) await each.say('CONFIG', 'SET', 'cluster-node-timeout', CALM_MS)
+    },
     async flush() {
       for (const primary of await parts.primaries()) await primary.say('FLUSHALL')
     },

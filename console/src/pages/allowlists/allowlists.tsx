@@ -17,6 +17,7 @@ import { useFormat, useTexts } from '../../texts/language.js'
 import { CreateDialog } from './create-dialog.js'
 import { listPath, seeAllLists } from './list-path.js'
 import { shareNow } from './wave/rule.js'
+import { FORMS } from './wave/strategies/index.js'
 
 const PAGE_SIZE = 50
 const TYPING_MS = 250
@@ -187,8 +188,8 @@ function Size({ list }: { list: Allowlist }) {
   const format = useFormat()
   if (list.config === undefined) return <span className="figure">{format.number(list.customerCount)}</span>
   const share = shareNow(list.config, serverNow())
-  const named = list.config.customerIds?.length
-  if (list.config.strategy === 'EXPLICIT_LIST' && named !== undefined && share > 0) {
+  const named = FORMS[list.config.strategy]?.named?.(list.config)
+  if (named !== undefined && share > 0) {
     return <span className="figure detail">{waves.rule.customersCount(format.number(named))}</span>
   }
   return (

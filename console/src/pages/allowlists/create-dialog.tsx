@@ -8,11 +8,10 @@ import { announce } from '../../parts/announcer.js'
 import { ProblemView } from '../../parts/problem.js'
 import { useTexts } from '../../texts/language.js'
 import { listPath } from './list-path.js'
-import { shareOf, type Typed } from './wave/draft.js'
-import { type Rule, STRATEGIES, type Strategy } from './wave/rule.js'
-import { ShareNumber } from './wave/share-field.js'
-
-const DAY_MS = 86_400_000
+import { draftOf, problemsOf, ruleOf } from './wave/draft.js'
+import type { Strategy } from './wave/rule.js'
+import { type Draft, FORMS, STRATEGIES } from './wave/strategies/index.js'
+import { localZone } from './wave/zoned.js'
 
 export function CreateDialog({ opened, onClose }: { opened: boolean; onClose(): void }) {
   const { allowlists, common } = useTexts()
@@ -30,10 +29,8 @@ export function CreateDialog({ opened, onClose }: { opened: boolean; onClose(): 
 }
 
 /** All other fields of a new wave are edited on its page, with a review of the difference. */
-function firstRule(strategy: Strategy, share: number): Rule {
-  if (strategy === 'PERCENTAGE') return { strategy, percentage: share }
-  if (strategy === 'EXPLICIT_LIST') return { strategy, customerIds: [] }
-  return { strategy, startTime: Math.ceil((serverNow() + DAY_MS) / 3_600_000) * 3_600_000 }
+function firstDraft(strategy: Strategy): Draft {
+  return draftOf({ strategy, ...FORMS[strategy].first(serverNow()) }, localZone())
 }
 
 function CreateForm({ onCancel }: { onCancel(): void }) {
@@ -43,9 +40,10 @@ function CreateForm({ onCancel }: { onCancel(): void }) {
   const [name, setName] = useState('')
   const [id, setId] = useState('')
   const [type, setType] = useState<Allowlist['type']>('FIXA')
-  const [strategy, setStrategy] = useState<Strategy>('PERCENTAGE')
-  const [share, setShare] = useState<Typed>(() => shareOf(0))
-  const isWrong = type === 'ONDA' && strategy === 'PERCENTAGE' && share.value === undefined
+  const [draft, setDraft] = useState(() => firstDraft('PERCENTAGE'))
+  const problems = problemsOf(draft, waves.errors)
+  const isWrong = type === 'ONDA' && Object.keys(problems).length > 0
+  const { FirstFields } = FORMS[draft.strategy]
   const [precision, setPrecision] = useState<Allowlist['precision']>('exact')
   const { run, running, problem } = useAction(async () => {
     const created = await api.createAllowlist({
@@ -53,7 +51,7 @@ function CreateForm({ onCancel }: { onCancel(): void }) {
         name: name.trim(),
         type,
         ...(id.trim() === '' ? {} : { id: id.trim() }),
-        ...(type === 'ONDA' ? { config: firstRule(strategy, share.value!) } : { precision }),
+        ...(type === 'ONDA' ? { config: ruleOf(draft) } : { precision }),
       },
     })
     announce(texts.created(created.name))
@@ -98,18 +96,18 @@ function CreateForm({ onCancel }: { onCancel(): void }) {
           <>
             <NativeSelect
               label={texts.strategy}
-              description={texts.closedFirst[strategy]}
-              value={strategy}
-              data={STRATEGIES.map((value) => ({ value, label: texts.strategies[value] }))}
-              onChange={(event) => setStrategy(event.currentTarget.value as Strategy)}
+              description={waves.strategies[draft.strategy].first}
+              value={draft.strategy}
+              data={STRATEGIES.map((value) => ({ value, label: waves.strategies[value].name }))}
+              onChange={(event) => setDraft(firstDraft(event.currentTarget.value as Strategy))}
             />
-            {strategy === 'PERCENTAGE' && (
-              <ShareNumber
-                label={texts.share}
-                description={texts.shareHint}
-                share={share}
-                onShare={setShare}
-                error={isWrong ? waves.errors.share : undefined}
+            {FirstFields !== undefined && (
+              <FirstFields
+                draft={draft}
+                problems={problems}
+                zone={localZone()}
+                disabled={false}
+                onChange={(change) => setDraft({ ...draft, ...change })}
               />
             )}
           </>

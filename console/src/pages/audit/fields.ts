@@ -24,9 +24,10 @@ export interface FieldWords {
 
 /** Names and values for readers: shares in percent, times in their zone. Unknown fields stay unchanged. */
 export function useFieldWords(): FieldWords {
-  const { audit: texts } = useTexts()
+  const { audit: texts, waves } = useTexts()
   const format = useFormat()
-  const names: Record<string, string> = texts.fields
+  const ofRule = Object.entries(waves.fields).map(([name, text]) => [`config.${name}`, text])
+  const names: Record<string, string> = { ...texts.fields, ...Object.fromEntries(ofRule) }
   const say = (name: string, value: unknown): string => {
     if (typeof value === 'string') return ISO_TIME.test(value) ? format.dateTime(value) : value
     if (typeof value === 'number') {

@@ -85,7 +85,8 @@ function ListAnswer({ result }: { result: Result }) {
 }
 
 function Steps({ list, steps }: { list: string; steps: readonly Step[] }) {
-  const { check: texts } = useTexts()
+  const { check: texts, waves } = useTexts()
+  const names = { ...texts.stepNames, ...waves.stepNames }
   const format = useFormat()
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
@@ -103,7 +104,7 @@ function Steps({ list, steps }: { list: string; steps: readonly Step[] }) {
             // biome-ignore lint/suspicious/noArrayIndexKey: steps have no name of their own and never move.
             <Table.Tr key={index}>
               <Table.Td className="step-name">
-                {texts.stepNames[step.step]} {step.allowlistId !== undefined && <Tag>{step.allowlistId}</Tag>}
+                {names[step.step]} {step.allowlistId !== undefined && <Tag>{step.allowlistId}</Tag>}
               </Table.Td>
               <Table.Td>
                 <Outcome step={step} />
@@ -120,9 +121,9 @@ function Steps({ list, steps }: { list: string; steps: readonly Step[] }) {
 }
 
 function Outcome({ step }: { step: Step }) {
-  const { check: texts } = useTexts()
+  const { check: texts, waves } = useTexts()
   const format = useFormat()
-  const known: Record<string, string> = texts.outcomes
+  const known: Record<string, string> = { ...texts.outcomes, ...waves.outcomes }
   const detail = (): ReactNode => {
     if (step.place !== undefined && step.percentage !== undefined)
       return texts.place(format.percent(step.place, 2), format.percent(step.percentage, 2))

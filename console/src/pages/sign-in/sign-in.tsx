@@ -33,6 +33,7 @@ export function SignIn({ because }: { because: SignedOutBecause }) {
   const reasons = {
     start: undefined,
     chosen: texts.signedOut,
+    elsewhere: texts.signedOutElsewhere,
     refused: texts.refused,
     idle: texts.idle,
     foreign: texts.foreign,

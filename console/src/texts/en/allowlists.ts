@@ -28,16 +28,6 @@ export const allowlists = {
       ONDA: 'A rule decides: a share of all customers, a time window, or a few named ones.',
     },
     strategy: 'The wave opens to',
-    strategies: {
-      PERCENTAGE: 'A share of customers',
-      TIME_WINDOW: 'Everybody, within a time window',
-      EXPLICIT_LIST: 'Named customers (up to 5,000)',
-    },
-    closedFirst: {
-      PERCENTAGE: 'Everybody has a fixed place: whoever is in stays in when the share grows.',
-      TIME_WINDOW: 'It opens in one day, unless you set another time before.',
-      EXPLICIT_LIST: 'It begins without anybody.',
-    },
     share: 'Share at the start, in percent',
     shareHint: 'With 0 nobody passes until you raise it; 1 is a careful beginning.',
     precision: 'Precision',

@@ -9,6 +9,7 @@ export const signIn = {
   refused: 'You were signed out: the server no longer accepts your key.',
   idle: 'You were signed out after 30 minutes without activity.',
   signedOut: 'You are signed out.',
+  signedOutElsewhere: 'You signed out in another tab.',
   unsaved: (name: string) =>
     `Changes that were not saved are kept for the key ${name}. If you sign in with another key, they are dropped.`,
   dropped: 'Changes that were not saved under the other key are dropped.',

@@ -1,5 +1,45 @@
+import type { StrategyStep, WaveConfig } from '../../../../src/guards/allowlist/wave/table.js'
+
 /** The rule of a wave. */
 export const waves = {
+  /** By strategy: its name, and what a new wave of it begins with. */
+  strategies: {
+    PERCENTAGE: {
+      name: 'A share of customers',
+      first: 'Everybody has a fixed place: whoever is in stays in when the share grows.',
+    },
+    TIME_WINDOW: {
+      name: 'Everybody, within a time window',
+      first: 'It opens in one day, unless you set another time before.',
+    },
+    EXPLICIT_LIST: {
+      name: 'Named customers (up to 5,000)',
+      first: 'It begins without anybody.',
+    },
+  } satisfies Record<WaveConfig['strategy'], object>,
+  /** The steps of strategies in an explanation. */
+  stepNames: {
+    percentage: 'Percentage',
+    explicit: 'Named customers',
+  } satisfies Record<StrategyStep, string>,
+  outcomes: {
+    'percentage.in': 'in',
+    'percentage.out': 'out',
+    'explicit.in': 'named',
+    'explicit.out': 'not named',
+  } satisfies Record<`${StrategyStep}.${'in' | 'out'}`, string>,
+  fields: {
+    strategy: 'Strategy',
+    percentage: 'Share of customers',
+    ramp: 'Ramp',
+    startTime: 'Opens',
+    endTime: 'Closes',
+    base: 'Base list',
+    exclude: 'Excluded lists',
+    customerIds: 'Named customers',
+  } satisfies Record<keyof WaveConfig, string>,
+  unknownStrategy: (strategy: string) =>
+    `This version does not know the strategy ${strategy} of this wave. Until it is updated, nobody passes.`,
   now: {
     title: 'Now',
     open: 'Open',
@@ -33,25 +73,19 @@ export const waves = {
     title: 'Rule',
     lead: 'Nothing changes before you have seen the difference and saved it.',
     strategy: 'The wave opens to',
-    share: 'Share of customers',
     shareBefore: 'Share before the first step',
     shareNumber: 'Share in percent',
     shareHint: 'Whoever is in stays in when it grows: everybody has a fixed place.',
-    customers: 'Named customers',
     customersHint: 'One id a line, or separated by commas; up to 5,000',
     customersCount: (count: string) => `${count} named`,
     window: 'Time window',
     windowHint: 'Outside of it nobody passes. Either end may be left open.',
-    from: 'Opens',
-    to: 'Closes',
     zone: 'Time zone of the times on this page',
     zoneHint: 'Another zone shows the same moments in other words.',
     utc: (at: string) => `${at} UTC`,
     yours: (at: string) => `${at} for you`,
     noTime: 'not set',
-    base: 'Base list',
     baseHint: 'Only customers who pass this list too',
-    exclude: 'Excluded lists',
     excludeHint: 'Nobody who passes one of these',
     nothingFound: 'No list found',
     clear: 'Clear',
@@ -67,7 +101,6 @@ export const waves = {
       'Your changes are still here. The review compares them with the rule as it is saved now; "Discard" shows that one.',
   },
   ramp: {
-    title: 'Ramp',
     hint: 'From each time on the wave is open to that share. The last step stays.',
     at: 'From',
     atOf: (number: string) => `Step ${number}: from`,

@@ -29,16 +29,6 @@ export const allowlists: typeof en = {
       ONDA: 'Uma regra decide: uma parcela de todos os clientes, uma janela de tempo ou alguns nomeados.',
     },
     strategy: 'A onda abre para',
-    strategies: {
-      PERCENTAGE: 'Uma parcela dos clientes',
-      TIME_WINDOW: 'Todos, dentro de uma janela de tempo',
-      EXPLICIT_LIST: 'Clientes nomeados (até 5.000)',
-    },
-    closedFirst: {
-      PERCENTAGE: 'Cada um tem um lugar fixo: quem está dentro continua quando a parcela cresce.',
-      TIME_WINDOW: 'Abre em um dia, a não ser que você defina outra hora antes.',
-      EXPLICIT_LIST: 'Começa sem ninguém.',
-    },
     share: 'Parcela no início, em porcentagem',
     shareHint: 'Com 0 ninguém passa até você aumentar; 1 é um começo cauteloso.',
     precision: 'Precisão',

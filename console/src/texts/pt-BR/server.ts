@@ -27,6 +27,10 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^must be a whole number from (\d+) to (\d+)$/, 'deve ser um número inteiro de $1 a $2'],
   [/^must be a whole number up to (\d+)$/, 'deve ser um número inteiro até $1'],
   [/^must be an? (?:integer|number)$/, 'deve ser um número'],
+  [
+    /^must be an integer below 2\^53: give larger ones as text$/,
+    'deve ser um número inteiro abaixo de 2^53: escreva os maiores como texto',
+  ],
   [/^must be true or false$/, 'deve ser verdadeiro ou falso'],
   [/^must be an object$/, 'deve ser um objeto'],
   [/^must be a JSON object$/, 'deve ser um objeto JSON'],

@@ -11,6 +11,7 @@ export const signIn: typeof en = {
   refused: 'Você saiu: o servidor não aceita mais sua chave.',
   idle: 'Você saiu depois de 30 minutos sem atividade.',
   signedOut: 'Você saiu.',
+  signedOutElsewhere: 'Você saiu em outra aba.',
   unsaved: (name) =>
     `Mudanças que não foram salvas estão guardadas para a chave ${name}. Se você entrar com outra chave, elas se perdem.`,
   dropped: 'Mudanças que não foram salvas com a outra chave foram descartadas.',

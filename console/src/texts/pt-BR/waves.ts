@@ -1,6 +1,42 @@
 import type { waves as en } from '../en/waves.js'
 
 export const waves: typeof en = {
+  strategies: {
+    PERCENTAGE: {
+      name: 'Uma parcela dos clientes',
+      first: 'Cada um tem um lugar fixo: quem está dentro continua quando a parcela cresce.',
+    },
+    TIME_WINDOW: {
+      name: 'Todos, dentro de uma janela de tempo',
+      first: 'Abre em um dia, a não ser que você defina outra hora antes.',
+    },
+    EXPLICIT_LIST: {
+      name: 'Clientes nomeados (até 5.000)',
+      first: 'Começa sem ninguém.',
+    },
+  },
+  stepNames: {
+    percentage: 'Porcentagem',
+    explicit: 'Clientes nomeados',
+  },
+  outcomes: {
+    'percentage.in': 'dentro',
+    'percentage.out': 'fora',
+    'explicit.in': 'nomeado',
+    'explicit.out': 'não nomeado',
+  },
+  fields: {
+    strategy: 'Estratégia',
+    percentage: 'Parcela dos clientes',
+    ramp: 'Rampa',
+    startTime: 'Abre',
+    endTime: 'Fecha',
+    base: 'Lista base',
+    exclude: 'Listas excluídas',
+    customerIds: 'Clientes nomeados',
+  },
+  unknownStrategy: (strategy) =>
+    `Esta versão não conhece a estratégia ${strategy} desta onda. Até ser atualizada, ninguém passa.`,
   now: {
     title: 'Agora',
     open: 'Aberta',
@@ -32,25 +68,19 @@ export const waves: typeof en = {
     title: 'Regra',
     lead: 'Nada muda antes de você ver a diferença e salvar.',
     strategy: 'A onda abre para',
-    share: 'Parcela dos clientes',
     shareBefore: 'Parcela antes do primeiro passo',
     shareNumber: 'Parcela em porcentagem',
     shareHint: 'Quem está dentro continua quando ela cresce: cada um tem um lugar fixo.',
-    customers: 'Clientes nomeados',
     customersHint: 'Um id por linha ou separados por vírgula; até 5.000',
     customersCount: (count) => `${count} nomeados`,
     window: 'Janela de tempo',
     windowHint: 'Fora dela ninguém passa. Qualquer ponta pode ficar aberta.',
-    from: 'Abre',
-    to: 'Fecha',
     zone: 'Fuso horário das horas desta página',
     zoneHint: 'Outro fuso mostra os mesmos momentos com outras horas.',
     utc: (at) => `${at} UTC`,
     yours: (at) => `${at} para você`,
     noTime: 'não definida',
-    base: 'Lista base',
     baseHint: 'Só clientes que passam também por esta lista',
-    exclude: 'Listas excluídas',
     excludeHint: 'Ninguém que passe por uma destas',
     nothingFound: 'Nenhuma lista encontrada',
     clear: 'Limpar',
@@ -65,7 +95,6 @@ export const waves: typeof en = {
       'Suas mudanças continuam aqui. A revisão as compara com a regra salva agora; "Descartar" mostra essa regra.',
   },
   ramp: {
-    title: 'Rampa',
     hint: 'A partir de cada hora a onda abre para aquela parcela. O último passo fica.',
     at: 'A partir de',
     atOf: (number) => `Passo ${number}: a partir de`,

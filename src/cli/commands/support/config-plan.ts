@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'yaml'
 import { CatracaError, invalid, isCatracaError } from '../../../core/errors.js'
-import type { ConfigAddress, LimitsApi } from '../../../guards/rate-limit/api.js'
+import type { ConfigAddress } from '../../../guards/rate-limit/api.js'
 import { parseConfigKey, parseLevelConfig } from '../../../guards/rate-limit/level-config.js'
 import type { LevelConfig } from '../../../guards/rate-limit/types.js'
+import { allItems } from './session.js'
+import type { Target } from './target.js'
 
 /** One record that differs between a file and the store. */
 export interface PlannedChange {
@@ -84,7 +86,10 @@ function wanted(address: ConfigAddress, value: unknown): PlannedConfig {
 }
 
 /** The changes to make, in the order of the file. */
-export async function plan(limits: LimitsApi, records: readonly PlannedConfig[]): Promise<PlannedChange[]> {
+export async function plan(
+  limits: Target['limits'],
+  records: readonly PlannedConfig[],
+): Promise<PlannedChange[]> {
   const changes: PlannedChange[] = []
   for (const { address, config: after } of records) {
     const before = await limits.getConfig(address)
@@ -101,20 +106,16 @@ export async function plan(limits: LimitsApi, records: readonly PlannedConfig[])
 
 /** The records in the store that the file does not name, in the order of the store: `--prune` deletes them. */
 export async function planPrune(
-  limits: LimitsApi,
+  limits: Target['limits'],
   records: readonly PlannedConfig[],
 ): Promise<PlannedChange[]> {
   const named = new Set(records.map(({ address }) => nameOf(address)))
   const changes: PlannedChange[] = []
   for (const level of ['system', 'resource', 'entity'] as const) {
-    let cursor: string | undefined
-    do {
-      const page = await limits.listConfigs({ level, limit: 1000, ...(cursor !== undefined && { cursor }) })
-      for (const { config: before, ...address } of page.items) {
-        if (!named.has(nameOf(address))) changes.push({ action: 'delete', address, before })
-      }
-      cursor = page.nextCursor
-    } while (cursor !== undefined)
+    for await (const listed of allItems((page) => limits.listConfigs({ level, ...page }))) {
+      const { config: before, ...address } = listed
+      if (!named.has(nameOf(address))) changes.push({ action: 'delete', address, before })
+    }
   }
   return changes
 }
@@ -123,7 +124,7 @@ export async function planPrune(
 const nameOf = ({ level, identifier, resource }: ConfigAddress): string =>
   JSON.stringify(parseConfigKey(level, level === 'resource' ? undefined : identifier, resource))
 
-export async function apply(limits: LimitsApi, changes: readonly PlannedChange[]): Promise<void> {
+export async function apply(limits: Target['limits'], changes: readonly PlannedChange[]): Promise<void> {
   for (const { address, after } of changes) {
     if (after === undefined) await limits.deleteConfig(address)
     else await limits.setConfig(address, after)

@@ -1,15 +1,16 @@
 import { isCatracaError } from '../../../core/errors.js'
-import type { ConfigAddress, LimitsApi, ListedConfig } from '../../../guards/rate-limit/api.js'
+import type { ConfigAddress, ListedConfig } from '../../../guards/rate-limit/api.js'
 import type { Capped, EffectiveLimit, ResolvedConfig } from '../../../guards/rate-limit/types.js'
-import { printTable } from '../../output/print.js'
+import { pick, printTable } from '../../output/print.js'
+import { allItems } from './session.js'
+import type { Target } from './target.js'
 
-const PAGE = 1000
 /** Configurations that are resolved at the same time. */
 const AT_ONCE = 8
 
 /** A number that takes effect lower than its level states it. */
 export interface CappedNumber {
-  identifier?: string
+  identifier?: string | undefined
   resource: string
   limit: string
   field: 'burst' | 'refillAmount'
@@ -21,7 +22,7 @@ export interface CappedNumber {
 
 /** The effective limits after a change of a level; undefined while no level completes them. */
 export async function effectiveOf(
-  limits: LimitsApi,
+  limits: Target['limits'],
   { level, entity, identifier, resource }: ConfigAddress,
 ): Promise<ResolvedConfig | undefined> {
   try {
@@ -59,36 +60,29 @@ function sourceOf({ levels, capped }: ResolvedConfig, name: string, field: keyof
 }
 
 /** Every stored configuration in which an inherited number is capped. */
-export async function* cappedNumbers(limits: LimitsApi): AsyncGenerator<CappedNumber[]> {
-  for (const level of ['resource', 'entity'] as const) {
-    let cursor: string | undefined
-    do {
-      const page = await limits.listConfigs({ level, limit: PAGE, ...(cursor !== undefined && { cursor }) })
-      for (let i = 0; i < page.items.length; i += AT_ONCE) {
-        const part = page.items.slice(i, i + AT_ONCE)
-        yield (await Promise.all(part.map((one) => cappedOf(limits, one)))).flat()
-      }
-      cursor = page.nextCursor
-    } while (cursor !== undefined)
+export async function cappedNumbers(limits: Target['limits']): Promise<CappedNumber[]> {
+  const found: CappedNumber[] = []
+  let part: ListedConfig[] = []
+  const resolve = async () => {
+    found.push(...(await Promise.all(part.map((one) => cappedOf(limits, one)))).flat())
+    part = []
   }
+  for (const level of ['resource', 'entity'] as const) {
+    for await (const config of allItems((page) => limits.listConfigs({ level, ...page }))) {
+      if (part.push(config) === AT_ONCE) await resolve()
+    }
+  }
+  await resolve()
+  return found
 }
 
-async function cappedOf(limits: LimitsApi, config: ListedConfig): Promise<CappedNumber[]> {
+async function cappedOf(limits: Target['limits'], config: ListedConfig): Promise<CappedNumber[]> {
   const resolved = await effectiveOf(limits, config)
-  const { identifier, resource } = config
   return Object.entries(resolved?.capped ?? {}).flatMap(([limit, fields]) =>
     Object.entries(fields).map(([name, { stated, by }]) => {
       const field = name as CappedNumber['field']
       const effective = resolved!.limits[limit]![field]
-      return {
-        ...(identifier !== undefined && { identifier }),
-        resource,
-        limit,
-        field,
-        stated,
-        effective,
-        by,
-      }
+      return { ...pick(config, ['identifier', 'resource']), limit, field, stated, effective, by }
     }),
   )
 }

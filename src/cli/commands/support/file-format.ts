@@ -1,6 +1,13 @@
+import { Option } from 'commander'
 import type { ImportFormat } from '../../../guards/allowlist/types.js'
 
-export const FORMATS = ['csv', 'ndjson', 'text'] as const
+const FORMATS = ['csv', 'ndjson', 'text']
+
+export const formatOption = (): Option =>
+  new Option(
+    '--format <format>',
+    'format of the rows; taken from the file extension when absent, else csv',
+  ).choices(FORMATS)
 
 const ENDINGS: Record<string, ImportFormat> = { csv: 'csv', ndjson: 'ndjson', jsonl: 'ndjson', txt: 'text' }
 

@@ -3,8 +3,8 @@ import { createReadStream, type ReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { invalid, isCatracaError } from '../../../core/errors.js'
-import type { AllowlistsApi } from '../../../guards/allowlist/api.js'
 import type { ImportMode } from '../../../guards/allowlist/types.js'
+import type { Target } from './target.js'
 
 /** The source of the rows. */
 export interface ImportSource {
@@ -50,7 +50,7 @@ export async function importSource(file: string): Promise<ImportSource> {
  * resumed: it runs again under the next free id.
  */
 export async function chooseImportId(
-  allowlists: AllowlistsApi,
+  allowlists: Target['allowlists'],
   listId: string,
   mode: ImportMode,
   source: ImportSource,
@@ -66,7 +66,11 @@ export async function chooseImportId(
   }
 }
 
-async function isCompleted(allowlists: AllowlistsApi, listId: string, importId: string): Promise<boolean> {
+async function isCompleted(
+  allowlists: Target['allowlists'],
+  listId: string,
+  importId: string,
+): Promise<boolean> {
   try {
     return (await allowlists.importStatus(listId, importId)).state === 'completed'
   } catch (error) {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import { INTEGER_RULE, largeInteger } from '../../../core/large-integers.js'
+import type { RampStep } from '../../../guards/allowlist/types.js'
 
 /** Parsers for option values. A wrong value is a usage error, reported before anything is opened. */
 
@@ -10,10 +11,14 @@ export function list(text: string): string[] {
   return parts
 }
 
-export function wholeNumber(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Give a whole number.')
-  return Number(text)
-}
+export const digits =
+  (most: number, rule = 'Give a whole number.') =>
+  (text: string): number => {
+    if (!/^\d+$/.test(text) || text.length > most) throw new InvalidArgumentError(rule)
+    return Number(text)
+  }
+
+export const wholeNumber = digits(15)
 
 /** A share as `0.25` or `25%`. */
 export function share(text: string): number {
@@ -60,13 +65,8 @@ export function jsonObject(text: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-export interface Step {
-  at: number
-  percentage: number
-}
-
 /** `TIME=SHARE`, collected over repeated options. */
-export function step(text: string, before: Step[] = []): Step[] {
+export function step(text: string, before: RampStep[] = []): RampStep[] {
   const split = text.lastIndexOf('=')
   if (split < 0) throw new InvalidArgumentError('Give TIME=SHARE, such as 2026-12-01T00:00:00Z=0.25.')
   return [...before, { at: time(text.slice(0, split)), percentage: share(text.slice(split + 1)) }]

@@ -48,3 +48,16 @@ export function stopSignal(): Promise<void> {
     process.on('disconnect', stop)
   })
 }
+
+/** The first signal aborts what is being done in order; the second one exits at once. */
+export function onInterrupt(signals: readonly NodeJS.Signals[]): { signal: AbortSignal; ignore: () => void } {
+  const controller = new AbortController()
+  const interrupt = () => (controller.signal.aborted ? process.exit(EXIT.failure) : controller.abort())
+  for (const name of signals) process.on(name, interrupt)
+  return {
+    signal: controller.signal,
+    ignore: () => {
+      for (const name of signals) process.off(name, interrupt)
+    },
+  }
+}

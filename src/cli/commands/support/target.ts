@@ -12,18 +12,16 @@ import type { LimitsApi } from '../../../guards/rate-limit/api.js'
 import type { TokensApi } from '../../../guards/token-denylist/api.js'
 import { openOptions } from '../../settings.js'
 
-export type KeysApi = Pick<ApiKeys, 'create' | 'list' | 'revoke' | 'unlock'>
-
 /** What a command works on: a store opened in this process, or a server. Both return the same results. */
 export interface Target {
-  readonly allowlists: AllowlistsApi
-  readonly keys: KeysApi
-  readonly limits: LimitsApi
+  readonly allowlists: Omit<AllowlistsApi, 'explain' | 'resharding'>
+  readonly keys: Pick<ApiKeys, 'create' | 'list' | 'revoke' | 'unlock'>
+  readonly limits: Omit<LimitsApi, 'adjust' | 'giveBack' | 'getEntity' | 'setEntity' | 'deleteEntity'>
   readonly idempotency: IdempotencyApi
   readonly codes: CodesApi
-  readonly tokens: TokensApi
+  readonly tokens: Omit<TokensApi, 'revoke'>
   readonly locks: LocksApi
-  readonly cache: CacheApi
+  readonly cache: Omit<CacheApi, 'lease' | 'fill' | 'release'>
   readonly audit: AuditApi
   /** Removes what a change left behind, when no server does it. */
   settle(): Promise<void>

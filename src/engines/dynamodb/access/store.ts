@@ -4,6 +4,7 @@ import type { Scope } from '../../../guards/access/scopes.js'
 import { API_KEYS_PARTITION, apiKeyKey } from '../allowlist/items.js'
 import type { Store } from '../allowlist/store.js'
 import { fromJson, type Item, optionalJson, text, textOf } from '../client/attributes.js'
+import { whole } from '../client/key-ranges.js'
 import type { TransactionItem } from '../client/transactions.js'
 
 const VERB = 'keys'
@@ -18,15 +19,8 @@ export class DynamodbKeys implements KeyStore {
   }
 
   async list(): Promise<StoredKeys> {
-    const rows: KeyRecord[] = []
-    const pages = this.store.client.queryPages(VERB, {
-      TableName: this.store.tables.allowlists,
-      KeyConditionExpression: 'PK = :pk',
-      ExpressionAttributeValues: { ':pk': text(API_KEYS_PARTITION) },
-      ConsistentRead: true,
-    })
-    for await (const items of pages) rows.push(...items.map(readKey))
-    return storedKeys(rows)
+    const input = { TableName: this.store.tables.allowlists, ...whole(API_KEYS_PARTITION) }
+    return storedKeys((await this.store.client.queryAll(VERB, input)).map(readKey))
   }
 
   async remove(name: string): Promise<boolean> {

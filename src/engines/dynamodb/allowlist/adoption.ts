@@ -124,11 +124,7 @@ export class Adoption {
   }
 
   private async read(): Promise<StoreIdentity | undefined> {
-    const item = await this.client.getItem(VERB, {
-      TableName: this.table,
-      Key: STORE_KEY,
-      ConsistentRead: true,
-    })
+    const item = await this.client.readItem(VERB, this.table, STORE_KEY)
     return item && readIdentity(item)
   }
 

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CatracaError } from '../../../core/errors.js'
 import { number, text } from '../client/attributes.js'
-import { all, Expression } from '../client/expression.js'
+import { Expression } from '../client/expression.js'
+import { between } from '../client/key-ranges.js'
 import type { TransactionItem } from '../client/transactions.js'
 import type { ImportRecords, StoredImport } from './imports.js'
 import { allPlaces, customerSort, metaKey } from './items.js'
-import { type StoredList, unchangedMeta } from './meta.js'
+import { type StoredList, unchangedMeta, updatedAt } from './meta.js'
 import { batchAttribute, encodeOpenBatch, type OpenBatch } from './open-batches.js'
 import type { Store } from './store.js'
 
@@ -24,19 +25,12 @@ export class BatchCounts {
    * current list.
    */
   async open(list: StoredList, batch: OpenBatch): Promise<{ opened: boolean; list: StoredList | undefined }> {
-    const expression = new Expression()
     const attribute = batchAttribute(batch.nonce)
-    const mark = encodeOpenBatch(batch)
+    const expression = new Expression().set({ [attribute]: encodeOpenBatch(batch) })
+    expression.when(unchangedMeta(expression, list), expression.absent(attribute))
     const result = await this.store.client.updateItem(
       VERB,
-      {
-        TableName: this.store.tables.allowlists,
-        Key: metaKey(list.id),
-        UpdateExpression: `SET ${expression.name(attribute)} = ${expression.value(mark)}`,
-        ConditionExpression: all(unchangedMeta(expression, list), expression.absent(attribute)),
-        ReturnValues: 'ALL_NEW',
-        ...expression.parts(),
-      },
+      { ...this.meta(list), ReturnValues: 'ALL_NEW', ...expression.update() },
       { repeatable: true },
     )
     const known = this.store.catalog.learned(list.id, result.item)
@@ -108,48 +102,35 @@ export class BatchCounts {
     count: number,
     now: number | undefined,
   ): TransactionItem {
-    const expression = new Expression()
     const attribute = batchAttribute(nonce)
-    const by = expression.value(number(count))
     // The added rows have no generation window, so a replace that began meanwhile sees them too.
-    const counts = list.replacing === undefined ? ['customerCount'] : ['customerCount', 'pendingCount']
-    const adds = counts.map((one) => `${expression.name(one)} ${by}`).join(', ')
-    const set =
-      now === undefined
-        ? ''
-        : `SET ${expression.name('updatedAt')} = ${expression.value(text(new Date(now).toISOString()))} `
-    return {
-      Update: {
-        TableName: this.store.tables.allowlists,
-        Key: metaKey(list.id),
-        UpdateExpression: `${set}ADD ${adds} REMOVE ${expression.name(attribute)}`,
-        ConditionExpression: all(
-          unchangedMeta(expression, list),
-          expression.equals(`${attribute}.name`, text(name)),
-          expression.equals(`${attribute}.taken`, number(taken)),
-        ),
-        ...expression.parts(),
-      },
-    }
+    const counts = { customerCount: count, pendingCount: list.replacing === undefined ? 0 : count }
+    const expression = new Expression().add(counts).remove(attribute)
+    if (now !== undefined) expression.set(updatedAt(now))
+    expression.when(
+      unchangedMeta(expression, list),
+      expression.equals(`${attribute}.name`, text(name)),
+      expression.equals(`${attribute}.taken`, number(taken)),
+    )
+    return { Update: { ...this.meta(list), ...expression.update() } }
+  }
+
+  private meta({ id }: StoredList) {
+    return { TableName: this.store.tables.allowlists, Key: metaKey(id) }
   }
 
   /** The number of stored rows of the batch. */
   private async stored(list: StoredList, { name, first, last }: OpenBatch): Promise<number> {
     let count = 0
     for (const { table, partition } of allPlaces(list.id, list)) {
+      const range = between(partition, customerSort(first), customerSort(last))
       const pages = this.store.client.queryPages(VERB, {
         TableName: this.store.tables[table],
-        KeyConditionExpression: 'PK = :pk AND SK BETWEEN :first AND :last',
+        ...range,
         FilterExpression: '#batch = :name',
         ProjectionExpression: 'SK',
         ExpressionAttributeNames: { '#batch': 'batch' },
-        ExpressionAttributeValues: {
-          ':pk': text(partition),
-          ':first': text(customerSort(first)),
-          ':last': text(customerSort(last)),
-          ':name': text(name),
-        },
-        ConsistentRead: true,
+        ExpressionAttributeValues: { ...range.ExpressionAttributeValues, ':name': text(name) },
       })
       for await (const page of pages) count += page.length
     }

@@ -1,6 +1,6 @@
 import type { ListRef } from '../../../guards/allowlist/changes/port.js'
 import { type Item, number, numberOf, text, textOf } from '../client/attributes.js'
-import { all, Expression } from '../client/expression.js'
+import { all, Expression, when } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { buildKey, metaKey } from './items.js'
 import { type StoredList, sameList } from './meta.js'
@@ -23,12 +23,13 @@ export class BuildClaims {
   async take(list: ListRef, owner: string, until: number, now: number): Promise<boolean> {
     const stored = await this.stored(list)
     if (stored === undefined) return false
-    const expression = new Expression()
-    const isFree = [
-      expression.absent('PK'),
-      `${expression.name('until')} <= ${expression.value(number(now))}`,
-      `${expression.name('incarnation')} <> ${expression.value(number(list.incarnation))}`,
-    ].join(' OR ')
+    const isFree = when((expression) =>
+      [
+        expression.absent('PK'),
+        `${expression.name('until')} <= ${expression.value(number(now))}`,
+        `${expression.name('incarnation')} <> ${expression.value(number(list.incarnation))}`,
+      ].join(' OR '),
+    )
     const Item = {
       ...buildKey(list.id),
       owner: text(owner),
@@ -37,7 +38,7 @@ export class BuildClaims {
     }
     const { applied } = await this.store.client.transactWrite(VERB, [
       this.isThere(stored),
-      { Put: { ...this.table, Item, ConditionExpression: isFree, ...expression.parts() } },
+      { Put: { ...this.table, Item, ...isFree } },
       this.store.due.put({ kind: BUILD, at: until, parts: [list.id] }),
     ])
     return applied
@@ -46,14 +47,9 @@ export class BuildClaims {
   async renew(list: ListRef, owner: string, until: number): Promise<boolean> {
     const stored = await this.stored(list)
     if (stored === undefined) return false
-    const expression = new Expression()
-    const Update = {
-      ...this.table,
-      Key: buildKey(list.id),
-      UpdateExpression: `SET ${expression.name('until')} = ${expression.value(number(until))}`,
-      ConditionExpression: isBuilder(expression, list, owner),
-      ...expression.parts(),
-    }
+    const expression = new Expression().set({ until: number(until) })
+    expression.when(isBuilder(expression, list, owner))
+    const Update = { ...this.table, Key: buildKey(list.id), ...expression.update() }
     return (await this.store.client.transactWrite(VERB, [this.isThere(stored), { Update }])).applied
   }
 
@@ -65,35 +61,24 @@ export class BuildClaims {
   }
 
   async read(listId: string): Promise<Claim | undefined> {
-    const Key = buildKey(listId)
-    const item = await this.store.client.getItem(VERB, { ...this.table, Key, ConsistentRead: true })
+    const item = await this.store.client.readItem(VERB, this.table.TableName, buildKey(listId))
     return item && readClaim(item)
   }
 
   /** False: another claim has replaced this one. */
   async end(list: ListRef, { owner, until }: Claim): Promise<boolean> {
-    const expression = new Expression()
-    const ConditionExpression = all(
-      isBuilder(expression, list, owner),
-      expression.equals('until', number(until)),
+    const isSame = when((expression) =>
+      all(isBuilder(expression, list, owner), expression.equals('until', number(until))),
     )
-    const Key = buildKey(list.id)
-    const result = await this.store.client.deleteItem(VERB, {
-      ...this.table,
-      Key,
-      ConditionExpression,
-      ...expression.parts(),
-    })
+    const input = { ...this.table, Key: buildKey(list.id), ...isSame }
+    const result = await this.store.client.deleteItem(VERB, input)
     return result.applied || (result.maybeOwn && result.item === undefined)
   }
 
   /** Ends the claim as an item of a transaction. */
   endStep(list: ListRef, owner: string): TransactionItem {
-    const expression = new Expression()
-    const ConditionExpression = isBuilder(expression, list, owner)
-    return {
-      Delete: { ...this.table, Key: buildKey(list.id), ConditionExpression, ...expression.parts() },
-    }
+    const isOwn = when((expression) => isBuilder(expression, list, owner))
+    return { Delete: { ...this.table, Key: buildKey(list.id), ...isOwn } }
   }
 
   async stored(list: ListRef): Promise<StoredList | undefined> {
@@ -102,11 +87,8 @@ export class BuildClaims {
   }
 
   private isThere(list: StoredList): TransactionItem {
-    const expression = new Expression()
-    const ConditionExpression = sameList(expression, list)
-    return {
-      ConditionCheck: { ...this.table, Key: metaKey(list.id), ConditionExpression, ...expression.parts() },
-    }
+    const isSame = when((expression) => sameList(expression, list))
+    return { ConditionCheck: { ...this.table, Key: metaKey(list.id), ...isSame } }
   }
 
   private get table(): { TableName: string } {

@@ -1,15 +1,16 @@
+import { chunksOf } from '../../../core/chunks.js'
+import { ImportStopped } from '../../../guards/allowlist/import/stored-import.js'
 import type {
   BatchOutcome,
   ImportCheckpoint,
   ImportSession,
   SortedCustomers,
 } from '../../../guards/allowlist/port.js'
-import { Expression } from '../client/expression.js'
 import type { BatchCounts } from './batch-counts.js'
 import { type BulkChanges, readItems } from './bulk-changes.js'
 import { AddedRows, type ImportedCustomer, importedCustomers } from './bulk-rows.js'
 import { expiryTasks } from './due.js'
-import { ImportLease, Stopped } from './import-lease.js'
+import { ImportLease } from './import-lease.js'
 import { checkpointed, type ImportRecords, type StoredImport } from './imports.js'
 import { placeOf } from './items.js'
 import { withBatch } from './member-steps.js'
@@ -62,7 +63,7 @@ export class BatchOfAdds {
       const end = await this.add(list, advance)
       return end ?? { outcome: 'stored', added: this.added, unchanged: this.entrants.length - this.added }
     } catch (error) {
-      if (error instanceof Stopped) return { outcome: error.outcome }
+      if (error instanceof ImportStopped) return { outcome: error.outcome }
       throw error
     }
   }
@@ -120,7 +121,7 @@ export class BatchOfAdds {
     if (entrants.length === 0) return
     // Recorded first: if the import is resumed, a row that was counted must be reported as added.
     const unpublished = [...this.record.unpublished, this.rows.counted]
-    if (!(await this.records.recordUnpublished(this.session, unpublished))) throw new Stopped('lost')
+    if (!(await this.records.recordUnpublished(this.session, unpublished))) throw new ImportStopped('lost')
     const byId = new Map(entrants.map((entrant) => [entrant.customerId, entrant]))
     const outcome = await this.changes.apply(
       this.session,
@@ -131,7 +132,7 @@ export class BatchOfAdds {
         if (this.rows.isOwn(before) || !this.rows.isMember(list, before)) this.added++
       },
     )
-    if (outcome !== 'applied') throw new Stopped(outcome)
+    if (outcome !== 'applied') throw new ImportStopped(outcome)
   }
 
   private async insert(list: StoredList): Promise<void> {
@@ -208,17 +209,14 @@ export class BatchOfAdds {
   private async rewrite(
     list: StoredList,
     customerId: string,
-    before: NonNullable<Parameters<typeof unchangedRow>[1]>,
+    before: NonNullable<Parameters<typeof unchangedRow>[0]>,
     after: Row,
   ): Promise<boolean> {
     const place = placeOf(list.id, list, customerId)
-    const expression = new Expression()
-    const ConditionExpression = unchangedRow(expression, before)
     const input = {
       TableName: this.store.tables[place.table],
       Item: encodeRow({ listId: list.id, ...place, customerId }, after),
-      ConditionExpression,
-      ...expression.parts(),
+      ...unchangedRow(before),
     }
     const { value: result } = await this.lease.within((timeoutMs) =>
       this.store.client.putItem(VERB, input, { timeoutMs }),
@@ -229,7 +227,3 @@ export class BatchOfAdds {
 
 const idsOf = (entrants: readonly ImportedCustomer[]): string[] =>
   entrants.map(({ customerId }) => customerId)
-
-function chunksOf<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
-}

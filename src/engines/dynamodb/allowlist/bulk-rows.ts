@@ -1,7 +1,9 @@
 import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
+import { importedRow } from '../../../guards/allowlist/generation-changes.js'
+import { newWindowedRow } from '../../../guards/allowlist/generation-window.js'
 import type { ImportSession, MemberAttributes, SortedCustomers } from '../../../guards/allowlist/port.js'
 import type { StoredList } from './meta.js'
-import { attributesAt, FOREVER, isMember, newChangeId, newRow, type Row, sameAttributes } from './rows.js'
+import { isMember, type Row, written } from './rows.js'
 
 /** A customer of an import, and the attributes in its row. */
 export interface ImportedCustomer {
@@ -30,21 +32,16 @@ export class AddedRows {
 
   /** For a customer without a row. It counts when its batch is counted. */
   fresh({ given }: ImportedCustomer): Row {
-    return { ...this.added(given), batch: this.batch, incarnation: this.session.incarnation }
+    const { addedBy, incarnation } = this.session
+    const attributes = addedBy === undefined ? given : { addedBy, ...given }
+    return { ...written(newWindowedRow(attributes, this.now)), batch: this.batch, incarnation }
   }
 
   /** For a customer whose row was read. It counts in the same transaction, so it belongs to no open batch. */
   changed(list: StoredList, before: Row | undefined, { given }: ImportedCustomer): Row | 'as it is' {
-    const pin = list.replacing?.generation ?? 0
-    if (!isMember(before, list.generation, this.now)) {
-      return { ...this.added(given), batch: this.counted, pin }
-    }
-    if (given === undefined || sameAttributes(given, attributesAt(before!, list.generation))) {
-      // The row is pinned, so that a running replace does not remove the member.
-      if (pin === 0 || before!.pin === pin) return 'as it is'
-      return { ...before!, until: FOREVER, pin, changeId: newChangeId() }
-    }
-    return { ...newRow(given, before!.addedAt), pin }
+    const row = importedRow(list, before, given, this.session.addedBy, this.now)
+    if (row === 'as it is') return row
+    return this.isMember(list, before) ? written(row) : { ...written(row), batch: this.counted }
   }
 
   /** Whether this run added the row, perhaps before it was interrupted. */
@@ -54,10 +51,5 @@ export class AddedRows {
 
   isMember(list: StoredList, row: Row | undefined): boolean {
     return isMember(row, list.generation, this.now)
-  }
-
-  private added(given: MemberAttributes | undefined): Row {
-    const { addedBy } = this.session
-    return newRow(addedBy === undefined ? given : { addedBy, ...given }, this.now)
   }
 }

@@ -2,7 +2,7 @@ import { isPromise, type MaybePromise } from '../../../core/maybe-promise.js'
 import type { Item } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { metaKey } from './items.js'
-import { decodeMeta, type KnownList, knownOf, type StoredList } from './meta.js'
+import { decodeMeta, type KnownList, listOf, type StoredList } from './meta.js'
 import type { StoreSettings } from './store.js'
 import type { WriteState } from './tokens.js'
 
@@ -70,7 +70,7 @@ export class Catalog {
   /** Reads the current list. */
   async knownNow(id: string): Promise<KnownList | undefined> {
     const stored = await this.read(id)
-    return stored && this.same(id, knownOf(stored))
+    return stored && this.same(id, listOf(stored))
   }
 
   /** The current list with its counts; undefined if it is being deleted. */
@@ -120,7 +120,7 @@ export class Catalog {
       const entry = this.entries.get(id)
       const isFirst = entry?.known === undefined || entry.isVoid
       reading = this.ask(id, isFirst)
-        .then((stored) => (isThere(stored) ? this.same(id, knownOf(stored)) : undefined))
+        .then((stored) => (isThere(stored) ? this.same(id, listOf(stored)) : undefined))
         .finally(() => this.reading.get(id) === reading && this.reading.delete(id))
       this.reading.set(id, reading)
     }
@@ -149,7 +149,7 @@ export class Catalog {
   private keep(id: string, stored: StoredList | undefined, askedAtMs: number): void {
     const before = this.entries.get(id)
     if (before !== undefined && before.askedAtMs > askedAtMs) return
-    const known = isThere(stored) ? this.same(id, knownOf(stored)) : undefined
+    const known = isThere(stored) ? this.same(id, listOf(stored)) : undefined
     // Callers choose ids, so the number of cached lists is limited.
     if (before === undefined && this.entries.size >= this.settings.maxCachedLists) {
       this.entries.delete(this.entries.keys().next().value!)

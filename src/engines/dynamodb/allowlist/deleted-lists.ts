@@ -1,5 +1,6 @@
-import { number, text } from '../client/attributes.js'
-import { Expression } from '../client/expression.js'
+import { number } from '../client/attributes.js'
+import { all, when } from '../client/expression.js'
+import { whole } from '../client/key-ranges.js'
 import type { DueTask } from './due.js'
 import {
   allPlaces,
@@ -42,10 +43,8 @@ export class DeletedLists {
     let removed = 0
     const pages = this.store.client.queryPages(VERB, {
       TableName,
-      KeyConditionExpression: 'PK = :pk',
-      ExpressionAttributeValues: { ':pk': text(partition) },
+      ...whole(partition),
       ProjectionExpression: 'PK, SK',
-      ConsistentRead: true,
       Limit: REMOVED_PER_STEP,
     })
     for await (const page of pages) {
@@ -63,21 +62,15 @@ export class DeletedLists {
   /** After this the id is free. */
   private async drop({ id, incarnation, foreign, deletedAt }: StoredList): Promise<void> {
     const { client, tables, catalog } = this.store
-    const expression = new Expression()
     const TableName = tables.allowlists
-    const condition = [
-      expression.equals('incarnation', foreign ? undefined : number(incarnation)),
-      expression.equals('deletedAt', number(deletedAt!)),
-    ]
+    const isSame = when((expression) =>
+      all(
+        expression.equals('incarnation', foreign ? undefined : number(incarnation)),
+        expression.equals('deletedAt', number(deletedAt!)),
+      ),
+    )
     await client.transactWrite(VERB, [
-      {
-        Delete: {
-          TableName,
-          Key: metaKey(id),
-          ConditionExpression: condition.join(' AND '),
-          ...expression.parts(),
-        },
-      },
+      { Delete: { TableName, Key: metaKey(id), ...isSame } },
       ...[registryKey(id), giantKey(id), usesKey(id)].map((Key) => ({ Delete: { TableName, Key } })),
     ])
     catalog.forget(id)

@@ -1,6 +1,7 @@
 import { shardOf } from '../../../guards/allowlist/shard.js'
-import { type Item, number, text } from '../client/attributes.js'
+import { type Item, number } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
+import { before } from '../client/key-ranges.js'
 import { DUE_PARTITIONS, type Key, keyOf } from './items.js'
 
 /** An upkeep task, due from a time on. It may be recorded needlessly: its handler checks first. */
@@ -62,9 +63,7 @@ export class DueTasks {
       DUE_PARTITIONS.map((partition) =>
         this.client.query(VERB, {
           TableName: this.table,
-          KeyConditionExpression: 'PK = :pk AND SK < :end',
-          ExpressionAttributeValues: { ':pk': text(partition), ':end': text(timeText(now + 1)) },
-          ConsistentRead: true,
+          ...before(partition, timeText(now + 1)),
           Limit: limit,
         }),
       ),

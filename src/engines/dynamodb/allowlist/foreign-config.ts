@@ -1,5 +1,7 @@
-import type { Pause, StoredConfig } from '../../../guards/allowlist/pause.js'
-import type { RampStep, WaveStrategy } from '../../../guards/allowlist/types.js'
+import type { StoredConfig } from '../../../guards/allowlist/pause.js'
+import type { WaveConfig } from '../../../guards/allowlist/types.js'
+import type { JsonSchema } from '../../../guards/allowlist/wave/field.js'
+import { FIELDS } from '../../../guards/allowlist/wave/table.js'
 
 /** Admits no customer. */
 const CLOSED: StoredConfig = { strategy: 'EXPLICIT_LIST', customerIds: [] }
@@ -10,28 +12,30 @@ const CLOSED: StoredConfig = { strategy: 'EXPLICIT_LIST', customerIds: [] }
  */
 export function readConfig(stored: unknown): StoredConfig {
   if (!isObject(stored) || typeof stored.strategy !== 'string') return CLOSED
-  const config: StoredConfig = { strategy: stored.strategy as WaveStrategy, ...readOpening(stored) }
-  const { customerIds, base, exclude, paused } = stored
-  if (Array.isArray(customerIds)) config.customerIds = customerIds.filter(isString)
-  if (isString(base)) config.base = base
-  if (Array.isArray(exclude)) config.exclude = exclude.filter(isString)
-  if (isObject(paused) && isNumber(paused.at)) config.paused = { at: paused.at, ...readOpening(paused) }
-  return config
+  const { strategy, paused } = stored
+  const config = { strategy: strategy as WaveConfig['strategy'], ...readFields(stored) }
+  if (!isObject(paused) || !fits({ type: 'number' }, paused.at)) return config
+  return { ...config, paused: { at: paused.at as number, ...readFields(paused) } }
 }
 
-/** How far a wave is open, and when. */
-function readOpening({ percentage, startTime, endTime, ramp }: Record<string, unknown>): Omit<Pause, 'at'> {
-  return {
-    ...(isNumber(percentage) && { percentage }),
-    ...(isNumber(startTime) && { startTime }),
-    ...(isNumber(endTime) && { endTime }),
-    ...(Array.isArray(ramp) && { ramp: ramp.filter(isStep) }),
-  }
+function readFields(stored: Record<string, unknown>): Omit<WaveConfig, 'strategy'> {
+  const fields = Object.entries(FIELDS).map(([name, { schema }]) => [name, readValue(schema, stored[name])])
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined))
+}
+
+/** Undefined if the value has another form than its schema. An array loses only the entries of another form. */
+function readValue(schema: JsonSchema, value: unknown): unknown {
+  if (schema.type === 'array' && Array.isArray(value))
+    return value.filter((item) => fits(schema.items!, item))
+  return fits(schema, value) ? value : undefined
+}
+
+function fits({ type, properties = {} }: JsonSchema, value: unknown): boolean {
+  if (type === 'number') return Number.isFinite(value)
+  if (type === 'object')
+    return isObject(value) && Object.entries(properties).every(([name, inner]) => fits(inner, value[name]))
+  return typeof value === type
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const isString = (value: unknown): value is string => typeof value === 'string'
-const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
-const isStep = (value: unknown): value is RampStep =>
-  isObject(value) && isNumber(value.at) && isNumber(value.percentage)

@@ -1,13 +1,14 @@
+import { afterSwitch, afterUndo, type Change } from '../../../guards/allowlist/generation-changes.js'
 import type { Item } from '../client/attributes.js'
 import type { WriteResult } from '../client/calls.js'
-import { Expression } from '../client/expression.js'
+import type { Condition } from '../client/expression.js'
 import { type DueTask, expiryTasks } from './due.js'
 import { differencesKey, type Place, shardPlace } from './items.js'
 import { type FoundRow, MemberReads } from './member-reads.js'
 import { rowKey } from './member-steps.js'
 import type { StoredList } from './meta.js'
 import { undoneStep } from './replace-states.js'
-import { attributesAt, decodeRow, encodeRow, FOREVER, type Row, unchangedRow } from './rows.js'
+import { decodeRow, encodeRow, type Row, unchangedRow } from './rows.js'
 import type { Store } from './store.js'
 import { inTurns, type TaskResult } from './upkeep.js'
 
@@ -17,12 +18,8 @@ const PAGES_PER_STEP = 10
 const AT_ONCE = 16
 const AFTER_MOVE_MS = 60_000
 
-interface GuardedWrite {
-  TableName: string
-  ConditionExpression: string
-}
-
-type Mend = (row: Row) => Row | undefined | 'as it is'
+/** The change id stays, because no visible value changes. */
+type Mend = (row: Row) => Change<Row>
 
 /** Cleans up after replaces. No count changes, because no row that a generation sees is changed. */
 export class GenerationSweeps {
@@ -104,11 +101,9 @@ export class GenerationSweeps {
     while (item !== undefined) {
       const after = mend(decodeRow(item))
       if (after === 'as it is') return
-      const expression = new Expression()
-      const guard: GuardedWrite = {
+      const guard: Condition & { TableName: string } = {
         TableName: tables[place.table],
-        ConditionExpression: unchangedRow(expression, item),
-        ...expression.parts(),
+        ...unchangedRow(item),
       }
       const result: WriteResult =
         after === undefined
@@ -120,38 +115,5 @@ export class GenerationSweeps {
       if (result.applied) return
       item = result.item
     }
-  }
-}
-
-/** The change id stays, because no visible value changes. */
-function afterSwitch(row: Row, generation: number): Row | undefined | 'as it is' {
-  if (row.tombstone) return row.pin <= generation ? undefined : 'as it is'
-  if (row.until <= generation) return undefined
-  return row.next === undefined || row.next.from > generation ? 'as it is' : folded(row, generation)
-}
-
-function afterUndo(row: Row, generation: number): Row | undefined | 'as it is' {
-  if (row.tombstone) return row.pin <= generation ? undefined : 'as it is'
-  if (row.from === generation) return undefined
-  const changed = { ...row }
-  if (row.until === generation) changed.until = FOREVER
-  if (row.next?.from === generation) delete changed.next
-  return changed.until === row.until && changed.next === row.next ? 'as it is' : changed
-}
-
-/** The row with only the attributes that this generation sees. */
-export function folded(row: Row, generation: number): Row {
-  if (row.next === undefined || row.next.from > generation) return row
-  const { addedAt, from, until, pin, tombstone, changeId, batch, incarnation } = row
-  return {
-    ...attributesAt(row, generation),
-    addedAt,
-    from,
-    until,
-    pin,
-    tombstone,
-    ...(changeId !== undefined && { changeId }),
-    ...(batch !== undefined && { batch }),
-    ...(incarnation !== undefined && { incarnation }),
   }
 }

@@ -1,14 +1,9 @@
 import { isCatracaError } from '../../../core/errors.js'
+import { ImportStopped } from '../../../guards/allowlist/import/stored-import.js'
 import type { ImportSession } from '../../../guards/allowlist/port.js'
 
 /** How long to retry, if the engine is slower than the lease. */
 const PATIENCE_MS = 60_000
-
-export class Stopped extends Error {
-  constructor(readonly outcome: 'lost' | 'list-not-found') {
-    super(outcome)
-  }
-}
 
 /**
  * Lets an import write rows only while it certainly holds its lease: they are written without a condition on META or
@@ -29,7 +24,7 @@ export class ImportLease {
 
   /**
    * Executes a repeatable write within the time that the lease leaves, and repeats it if that was too short.
-   * `repeated`: an earlier attempt has an unknown outcome. Throws `Stopped` if the lease is lost.
+   * `repeated`: an earlier attempt has an unknown outcome. Throws `ImportStopped` if the lease is lost.
    */
   async within<T>(write: (timeoutMs: number) => Promise<T>): Promise<{ value: T; repeated: boolean }> {
     const endsAt = performance.now() + PATIENCE_MS
@@ -47,7 +42,7 @@ export class ImportLease {
     const { leaseMs } = this.session
     const now = this.now + Math.floor(performance.now() - this.startedAt)
     if (this.heldUntil - now < leaseMs / 2) {
-      if (!(await this.renew(now))) throw new Stopped('lost')
+      if (!(await this.renew(now))) throw new ImportStopped('lost')
       this.heldUntil = now + leaseMs
     }
     return this.heldUntil - now

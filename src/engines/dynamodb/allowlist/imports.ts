@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { NOTHING_YET } from '../../../guards/allowlist/import/checkpoint.js'
+import {
+  checkpointedRecord,
+  claimedRecord,
+  isLive,
+  type LeasedImport,
+  publicImport,
+} from '../../../guards/allowlist/import/stored-import.js'
 import type {
   ImportCheckpoint,
   ImportRecord,
@@ -8,17 +14,15 @@ import type {
 } from '../../../guards/allowlist/port.js'
 import type { ImportMode, ImportState } from '../../../guards/allowlist/types.js'
 import { type Item, number, numberOf, optionalText, text, textOf } from '../client/attributes.js'
-import { all, Expression } from '../client/expression.js'
+import { all, Expression, when } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { importKey } from './items.js'
 import type { StoredList } from './meta.js'
 import type { Store } from './store.js'
 
 /** An import as stored in its item, with its lease. */
-export interface StoredImport extends ImportRecord {
+export interface StoredImport extends LeasedImport {
   incarnation: number
-  owner: string
-  leaseUntil: number
   /** Part of the name of its rows. Random, so that a later import of the same id has other names. */
   nonce: string
   /** Batches that were counted, but whose rows were not reported as added yet: the run that wrote them is repeated. */
@@ -35,8 +39,7 @@ export class ImportRecords {
 
   /** The record of this incarnation of the list. */
   async read(list: StoredList, importId: string): Promise<StoredImport | undefined> {
-    const Key = importKey(list.id, importId)
-    const item = await this.store.client.getItem(VERB, { ...this.table, Key, ConsistentRead: true })
+    const item = await this.store.client.readItem(VERB, this.table.TableName, importKey(list.id, importId))
     const record = item && decode(item)
     return record?.incarnation === list.incarnation ? record : undefined
   }
@@ -53,14 +56,12 @@ export class ImportRecords {
 
   /** Whether a worker holds its lease. */
   async isLive(list: StoredList, importId: string, now: number): Promise<boolean> {
-    const record = await this.read(list, importId)
-    return record !== undefined && record.state === 'running' && record.leaseUntil > now
+    return isLive(await this.read(list, importId), now)
   }
 
   /** Replaces `before`, if it is unchanged since it was read. */
   claim(record: StoredImport, before: StoredImport | undefined): TransactionItem {
-    const expression = new Expression()
-    const isAsRead =
+    const isAsRead = when((expression) =>
       before === undefined
         ? // A record of another list with this id counts as none.
           `${expression.absent('PK')} OR ${expression.name('incarnation')} <> ${expression.value(number(record.incarnation))}`
@@ -68,30 +69,22 @@ export class ImportRecords {
             expression.equals('owner', text(before.owner)),
             expression.equals('leaseUntil', number(before.leaseUntil)),
             expression.equals('importState', text(before.state)),
-          )
-    return {
-      Put: { ...this.table, Item: encode(record), ConditionExpression: isAsRead, ...expression.parts() },
-    }
+          ),
+    )
+    return { Put: { ...this.table, Item: encode(record), ...isAsRead } }
   }
 
   /** Transaction item that stores the record, if its owner still owns it. */
   put(record: StoredImport): TransactionItem {
-    const expression = new Expression()
-    const ConditionExpression = isOwned(expression, record)
-    return { Put: { ...this.table, Item: encode(record), ConditionExpression, ...expression.parts() } }
+    return {
+      Put: { ...this.table, Item: encode(record), ...when((expression) => isOwned(expression, record)) },
+    }
   }
 
   /** Transaction item that requires that the session owns the import. */
   check(session: ImportSession): TransactionItem {
-    const expression = new Expression()
-    return {
-      ConditionCheck: {
-        ...this.table,
-        Key: importKey(session.listId, session.importId),
-        ConditionExpression: isOwned(expression, session),
-        ...expression.parts(),
-      },
-    }
+    const Key = importKey(session.listId, session.importId)
+    return { ConditionCheck: { ...this.table, Key, ...when((expression) => isOwned(expression, session)) } }
   }
 
   /** False: the lease is lost. */
@@ -113,22 +106,11 @@ export class ImportRecords {
   }
 
   private async set(session: ImportSession, values: Item): Promise<boolean> {
-    const expression = new Expression()
-    const sets = Object.entries(values).map(
-      ([name, value]) => `${expression.name(name)} = ${expression.value(value)}`,
-    )
-    const { applied } = await this.store.client.updateItem(
-      VERB,
-      {
-        ...this.table,
-        Key: importKey(session.listId, session.importId),
-        UpdateExpression: `SET ${sets.join(', ')}`,
-        ConditionExpression: isOwned(expression, session),
-        ...expression.parts(),
-      },
-      { repeatable: true },
-    )
-    return applied
+    const expression = new Expression().set(values)
+    expression.when(isOwned(expression, session))
+    const Key = importKey(session.listId, session.importId)
+    const input = { ...this.table, Key, ...expression.update() }
+    return (await this.store.client.updateItem(VERB, input, { repeatable: true })).applied
   }
 
   private get table(): { TableName: string } {
@@ -148,40 +130,27 @@ export function newRecord(
   existing: StoredImport | undefined,
   now: number,
 ): StoredImport {
-  const { listId, importId, mode, owner, leaseMs } = request
-  // A replace starts again from the beginning: nothing of an earlier attempt is reused.
-  const kept = mode === 'add' ? existing : undefined
-  const { error: _, ...checkpoint }: Partial<StoredImport> & ImportCheckpoint = kept ?? NOTHING_YET
   return {
-    ...checkpoint,
-    importId,
-    listId,
-    mode,
-    state: 'running',
-    startedAt: existing?.startedAt ?? now,
-    updatedAt: now,
+    ...claimedRecord(request, existing, now),
     incarnation,
-    owner,
-    leaseUntil: now + leaseMs,
     nonce: existing?.nonce ?? randomBytes(8).toString('hex'),
-    unpublished: kept?.unpublished ?? [],
+    unpublished: (request.mode === 'add' && existing?.unpublished) || [],
   }
 }
 
 export function checkpointed(
   record: StoredImport,
   checkpoint: ImportCheckpoint,
-  { leaseMs }: ImportSession,
+  session: ImportSession,
   now: number,
 ): StoredImport {
-  const { run: _, ...kept } = record
   const unpublished = checkpoint.run === undefined ? [] : record.unpublished
-  return { ...kept, ...checkpoint, unpublished, updatedAt: now, leaseUntil: now + leaseMs }
+  return checkpointedRecord({ ...record, unpublished }, checkpoint, session, now)
 }
 
 export function publicRecord(stored: StoredImport, now: number): ImportRecord {
-  const { owner: _, leaseUntil, nonce: __, incarnation: ___, unpublished: ____, ...record } = stored
-  return record.state === 'running' && leaseUntil <= now ? { ...record, state: 'interrupted' } : record
+  const { nonce: _, incarnation: __, unpublished: ___, ...record } = stored
+  return publicImport(record, now)
 }
 
 const expiryOf = (now: number): Item[string] => number(Math.ceil((now + KEPT_MS) / 1000))

@@ -1,5 +1,6 @@
 import type { ListRef } from '../../../guards/allowlist/changes/port.js'
 import { bytes, bytesOf, number, text, textOf } from '../client/attributes.js'
+import { startingWith } from '../client/key-ranges.js'
 import { listPartition, pageKey, pageNameKey, pageNamePrefix } from './items.js'
 import type { Store } from './store.js'
 
@@ -13,11 +14,7 @@ export class IndexPages {
   constructor(private readonly store: Store) {}
 
   async read(list: ListRef, name: string): Promise<Uint8Array | undefined> {
-    const item = await this.store.client.getItem(VERB, {
-      TableName: this.table,
-      Key: pageKey(list, name),
-      ConsistentRead: true,
-    })
+    const item = await this.store.client.readItem(VERB, this.table, pageKey(list, name))
     return item && bytesOf(item, 'buffer')
   }
 
@@ -35,12 +32,8 @@ export class IndexPages {
   async names(list: ListRef): Promise<Map<string, string>> {
     const prefix = pageNamePrefix(list)
     const names = new Map<string, string>()
-    const pages = this.store.client.queryPages(VERB, {
-      TableName: this.table,
-      KeyConditionExpression: 'PK = :pk AND begins_with(SK, :prefix)',
-      ExpressionAttributeValues: { ':pk': text(listPartition(list.id)), ':prefix': text(prefix) },
-      ConsistentRead: true,
-    })
+    const range = startingWith(listPartition(list.id), prefix)
+    const pages = this.store.client.queryPages(VERB, { TableName: this.table, ...range })
     for await (const items of pages) {
       for (const item of items) names.set(item.SK!.S!.slice(prefix.length), textOf(item, 'owner'))
     }

@@ -30,8 +30,7 @@ export class DynamodbIndexStore implements IndexStore {
   }
 
   async manifest(list: ListRef): Promise<Manifest | undefined> {
-    const Key = manifestKey(list.id)
-    const item = await this.store.client.getItem(VERB, { ...this.table, Key, ConsistentRead: true })
+    const item = await this.store.client.readItem(VERB, this.table.TableName, manifestKey(list.id))
     const packed = item && optionalBytes(item, 'buffer')
     if (packed === undefined) return undefined
     const manifest = JSON.parse(gunzipSync(packed).toString()) as Manifest
@@ -131,16 +130,9 @@ export class DynamodbIndexStore implements IndexStore {
   }
 
   private setVersion(list: StoredList, version: string): TransactionItem {
-    const expression = new Expression()
-    return {
-      Update: {
-        ...this.table,
-        Key: metaKey(list.id),
-        UpdateExpression: `SET ${expression.name('indexVersion')} = ${expression.value(text(version))}`,
-        ConditionExpression: sameList(expression, list),
-        ...expression.parts(),
-      },
-    }
+    const expression = new Expression().set({ indexVersion: text(version) })
+    expression.when(sameList(expression, list))
+    return { Update: { ...this.table, Key: metaKey(list.id), ...expression.update() } }
   }
 
   private get table(): { TableName: string } {

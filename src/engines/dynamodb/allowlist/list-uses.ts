@@ -1,4 +1,5 @@
-import { number, numberOf, text } from '../client/attributes.js'
+import { number, numberOf } from '../client/attributes.js'
+import { whole } from '../client/key-ranges.js'
 import { metaKey, readListId, USES_PARTITION, usesKey } from './items.js'
 import type { Store } from './store.js'
 import { inTurns } from './upkeep.js'
@@ -51,15 +52,9 @@ export class ListUses {
   async most(limit: number): Promise<string[]> {
     const { client, tables } = this.store
     const counted: { listId: string; uses: number }[] = []
-    const pages = client.queryPages(VERB, {
-      TableName: tables.allowlists,
-      KeyConditionExpression: 'PK = :pk',
-      ExpressionAttributeValues: { ':pk': text(USES_PARTITION) },
-    })
-    for await (const items of pages) {
-      for (const item of items)
-        counted.push({ listId: readListId(item.SK!.S!)!, uses: numberOf(item, 'uses') })
-    }
+    const input = { TableName: tables.allowlists, ...whole(USES_PARTITION), ConsistentRead: false }
+    for (const item of await client.queryAll(VERB, input))
+      counted.push({ listId: readListId(item.SK!.S!)!, uses: numberOf(item, 'uses') })
     counted.sort((a, b) => b.uses - a.uses)
     const found: string[] = []
     for (let at = 0; at < counted.length && found.length < limit; at += limit) {

@@ -7,9 +7,10 @@ import type {
   UpdateOutcome,
 } from '../../../guards/allowlist/port.js'
 import { fromJson, type Item, number, text } from '../client/attributes.js'
-import { all, Expression } from '../client/expression.js'
+import { Expression } from '../client/expression.js'
+import { behind } from '../client/key-ranges.js'
 import { LIST_PREFIX, listPartition, metaKey, REGISTRY_PARTITION, readListId, registryKey } from './items.js'
-import { encodeMeta, newIncarnation, readableMeta, type StoredList, toRecord } from './meta.js'
+import { encodeMeta, newIncarnation, readableMeta, recordOf, type StoredList, updatedAt } from './meta.js'
 import type { Store } from './store.js'
 
 /** Upkeep task of a deleted list. */
@@ -41,7 +42,7 @@ export class DynamodbLists implements ListStore {
     ])
     if (result.applied) {
       this.store.catalog.learned(list.id, item)
-      return { outcome: 'created', list: toRecord(stored) }
+      return { outcome: 'created', list: recordOf(stored) }
     }
     const existing = result.refusals[0]?.item
     return { outcome: existing?.deletedAt === undefined ? 'exists' : 'being-deleted' }
@@ -49,7 +50,7 @@ export class DynamodbLists implements ListStore {
 
   async get(id: string): Promise<ListRecord | undefined> {
     const stored = await this.store.catalog.read(id)
-    return stored && toRecord(stored)
+    return stored && recordOf(stored)
   }
 
   async page(after: string | undefined, limit: number): Promise<ListRecord[]> {
@@ -57,12 +58,7 @@ export class DynamodbLists implements ListStore {
     const records: ListRecord[] = []
     const registry = client.queryPages('allowlist.lists', {
       TableName: tables.allowlists,
-      KeyConditionExpression: 'PK = :pk AND SK > :after',
-      ExpressionAttributeValues: {
-        ':pk': text(REGISTRY_PARTITION),
-        ':after': text(after === undefined ? LIST_PREFIX : listPartition(after)),
-      },
-      ConsistentRead: true,
+      ...behind(REGISTRY_PARTITION, after === undefined ? LIST_PREFIX : listPartition(after)),
       Limit: limit,
     })
     for await (const entries of registry) {
@@ -80,7 +76,7 @@ export class DynamodbLists implements ListStore {
     const lists = items
       .flatMap((item) => readableMeta(item) ?? [])
       .filter((list) => list.deletedAt === undefined)
-    return lists.sort((a, b) => (a.id < b.id ? -1 : 1)).map(toRecord)
+    return lists.sort((a, b) => (a.id < b.id ? -1 : 1)).map(recordOf)
   }
 
   async update(id: string, change: ListChange, now: number): Promise<UpdateOutcome> {
@@ -88,53 +84,31 @@ export class DynamodbLists implements ListStore {
     const expression = new Expression()
     const version = expression.name('version')
     const one = expression.value(number(1))
-    const sets = [
-      `${version} = if_not_exists(${version}, ${one}) + ${one}`,
-      `${expression.name('updatedAt')} = ${expression.value(text(new Date(now).toISOString()))}`,
-    ]
-    if (name !== undefined) sets.push(`${expression.name('name')} = ${expression.value(text(name))}`)
-    if (config !== undefined) {
-      sets.push(`${expression.name('config')} = ${expression.value(fromJson(config, 'config'))}`)
-    }
-    const condition = all(
-      expression.exists('PK'),
-      expression.absent('deletedAt'),
-      ifVersion === undefined ? undefined : versionIs(expression, ifVersion),
-    )
+    expression.setTo('version', `if_not_exists(${version}, ${one}) + ${one}`).set(updatedAt(now))
+    if (name !== undefined) expression.set({ name: text(name) })
+    if (config !== undefined) expression.set({ config: fromJson(config, 'config') })
+    expression.when(expression.exists('PK'), expression.absent('deletedAt'))
+    if (ifVersion !== undefined) expression.when(versionIs(expression, ifVersion))
+    const input = { TableName: this.store.tables.allowlists, Key: metaKey(id), ...expression.update() }
     const result = await this.store.client.updateItem(
       'allowlist.update',
-      {
-        TableName: this.store.tables.allowlists,
-        Key: metaKey(id),
-        UpdateExpression: `SET ${sets.join(', ')}`,
-        ConditionExpression: condition,
-        ReturnValues: 'ALL_NEW',
-        ...expression.parts(),
-      },
+      { ...input, ReturnValues: 'ALL_NEW' },
       { repeatable: false },
     )
     const stored = this.store.catalog.learned(id, result.item)
     if (stored === undefined) return { outcome: 'not-found' }
     if (!result.applied) return { outcome: 'version-mismatch', version: stored.version }
-    return { outcome: 'updated', list: toRecord(stored) }
+    return { outcome: 'updated', list: recordOf(stored) }
   }
 
   async delete(id: string, now: number): Promise<boolean> {
     const { client, tables, catalog, due } = this.store
     const list = await catalog.read(id)
     if (list === undefined) return false
-    const expression = new Expression()
-    const deletedAt = `${expression.name('deletedAt')} = ${expression.value(number(now))}`
+    const expression = new Expression().set({ deletedAt: number(now) })
+    expression.when(expression.exists('PK'), expression.absent('deletedAt'))
     const result = await client.transactWrite('allowlist.delete', [
-      {
-        Update: {
-          TableName: tables.allowlists,
-          Key: metaKey(id),
-          UpdateExpression: `SET ${deletedAt}`,
-          ConditionExpression: all(expression.exists('PK'), expression.absent('deletedAt')),
-          ...expression.parts(),
-        },
-      },
+      { Update: { TableName: tables.allowlists, Key: metaKey(id), ...expression.update() } },
       due.put({ kind: DELETE, at: now, parts: [id] }),
     ])
     catalog.forget(id)

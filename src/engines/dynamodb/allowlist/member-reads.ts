@@ -1,5 +1,6 @@
 import { identifier } from '../../../core/identifiers.js'
-import { type Item, text } from '../client/attributes.js'
+import type { Item } from '../client/attributes.js'
+import { startingWith } from '../client/key-ranges.js'
 import { belongsAt, CUSTOMER_PREFIX, customerSort, keyOf, type Place, readCustomerSort } from './items.js'
 import type { Store } from './store.js'
 
@@ -32,9 +33,7 @@ export class MemberReads {
     const names = attributes === undefined ? undefined : ['SK', ...attributes]
     const pages = this.store.client.queryPages(verb, {
       TableName: this.store.tables[place.table],
-      KeyConditionExpression: 'PK = :pk AND begins_with(SK, :customer)',
-      ExpressionAttributeValues: { ':pk': text(place.partition), ':customer': text(CUSTOMER_PREFIX) },
-      ConsistentRead: true,
+      ...startingWith(place.partition, CUSTOMER_PREFIX),
       ...(pageSize !== undefined && { Limit: pageSize }),
       ...(behind !== undefined && { ExclusiveStartKey: keyOf(place.partition, customerSort(behind)) }),
       ...(names !== undefined && {

@@ -1,10 +1,11 @@
-import { type Item, number, text } from '../client/attributes.js'
-import { all, Expression } from '../client/expression.js'
+import { countSteps } from '../../../guards/allowlist/generation-changes.js'
+import type { Item } from '../client/attributes.js'
+import { Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { customerSort, type Key, keyOf, type Layout, metaKey, type Place, placeOf } from './items.js'
-import { placesOf, type StoredList, unchangedMeta } from './meta.js'
+import { placesOf, type StoredList, unchangedMeta, updatedAt } from './meta.js'
 import { takeFromBatches } from './open-batches.js'
-import { countSteps, encodeRow, type Row, unchangedRow, visible } from './rows.js'
+import { encodeRow, type Row, unchangedRow, visible } from './rows.js'
 
 export type Tables = Readonly<Record<Place['table'], string>>
 
@@ -77,10 +78,8 @@ export function rowSteps(
   after: Row | undefined,
 ): TransactionItem[] {
   return placesOf(list, customerId).map((place, i): TransactionItem => {
-    const expression = new Expression()
     // The first place decides. The second, to which the list is being moved, follows it.
-    const condition = i === 0 ? { ConditionExpression: unchangedRow(expression, item) } : {}
-    const guard = { TableName: tables[place.table], ...condition, ...expression.parts() }
+    const guard = { TableName: tables[place.table], ...(i === 0 && unchangedRow(item)) }
     if (after === undefined) return { Delete: { ...guard, Key: rowKey(place, customerId) } }
     return {
       Put: { ...guard, Item: encodeRow({ listId: list.id, partition: place.partition, customerId }, after) },
@@ -102,18 +101,15 @@ export function countStep(
   now: number | undefined,
   taken: readonly Row[] = [],
 ): TransactionItem {
-  const expression = new Expression()
-  const moved = Object.entries(steps).filter(([, by]) => by !== 0)
-  const add = moved.map(([name, by]) => `${expression.name(name)} ${expression.value(number(by))}`)
-  const { set, conditions } = takeFromBatches(expression, list.openBatches, taken)
-  if (now !== undefined) {
-    set.push(`${expression.name('updatedAt')} = ${expression.value(text(new Date(now).toISOString()))}`)
-  }
-  const update = [add.length > 0 && `ADD ${add.join(', ')}`, set.length > 0 && `SET ${set.join(', ')}`]
-  const ConditionExpression = all(unchangedMeta(expression, list), ...conditions)
-  const where = { TableName: table, Key: metaKey(list.id), ConditionExpression, ...expression.parts() }
-  const UpdateExpression = update.filter(Boolean).join(' ')
-  return UpdateExpression === '' ? { ConditionCheck: where } : { Update: { ...where, UpdateExpression } }
+  const expression = new Expression().add(steps)
+  expression.when(unchangedMeta(expression, list))
+  takeFromBatches(expression, list.openBatches, taken)
+  if (now !== undefined) expression.set(updatedAt(now))
+  const where = { TableName: table, Key: metaKey(list.id) }
+  const update = expression.update()
+  return update.UpdateExpression === ''
+    ? { ConditionCheck: { ...where, ...expression.check() } }
+    : { Update: { ...where, ...update } }
 }
 
 /** The location of a member's authoritative row. */

@@ -1,4 +1,5 @@
 import { invalid } from '../../../core/errors.js'
+import { addedRow, removedRow } from '../../../guards/allowlist/generation-changes.js'
 import type {
   AddOutcome,
   MemberAttributes,
@@ -14,7 +15,7 @@ import { isIdentifier, MemberReads } from './member-reads.js'
 import type { Changed, MemberWrites } from './member-writes.js'
 import { Memberships } from './memberships.js'
 import type { StoredList } from './meta.js'
-import { isMember, newRow, type Row, rowOf, toMember, visible } from './rows.js'
+import { isMember, type Row, rowOf, toMember, visible, written } from './rows.js'
 import type { Store } from './store.js'
 import { removalOf, UNPROVABLE } from './tokens.js'
 
@@ -48,11 +49,7 @@ export class DynamodbMembers implements MemberStore {
       customerId,
       now,
       assume: { item: undefined },
-      decide: (list, before) => {
-        const row = newRow(attributes, isStill(list, before) ? before!.addedAt : now)
-        if (list.replacing) row.pin = list.replacing.generation
-        return row
-      },
+      decide: (list, before) => written(addedRow(list, before, attributes, now)),
     })
     if (changed === undefined) return { outcome: 'list-not-found' }
     const outcome = isStill(changed.list, changed.before) ? 'replaced' : 'added'
@@ -64,11 +61,9 @@ export class DynamodbMembers implements MemberStore {
       listId,
       customerId,
       now,
-      decide: ({ replacing }, before) => {
-        if (replacing === undefined) return before === undefined ? 'as it is' : undefined
-        // The running replace may still reach this customer. The tombstone tells it that the customer was removed
-        // since.
-        return { ...newRow(undefined, now), pin: replacing.generation, tombstone: true }
+      decide: (list, before) => {
+        const row = removedRow(list, before, now)
+        return typeof row === 'object' ? written(row) : row
       },
     })
     if (changed === undefined) return { outcome: 'list-not-found' }

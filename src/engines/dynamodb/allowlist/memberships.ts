@@ -11,7 +11,7 @@ import {
   placeOf,
   readListId,
 } from './items.js'
-import { readableMeta, type StoredList, toRecord } from './meta.js'
+import { readableMeta, recordOf, type StoredList } from './meta.js'
 import { rowOf, toMember, visible } from './rows.js'
 import type { Store } from './store.js'
 
@@ -94,7 +94,7 @@ export class Memberships {
     return lists.flatMap((list) => {
       const row = rowOf(rows.get(list), list)
       if (!visible(row, list.generation)) return []
-      return [{ list: toRecord(list), member: toMember(customerId, row!, list.generation) }]
+      return [{ list: recordOf(list), member: toMember(customerId, row!, list.generation) }]
     })
   }
 

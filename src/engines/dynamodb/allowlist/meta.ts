@@ -164,28 +164,31 @@ function readTime(iso = ''): number {
   return Number.isNaN(time) || time < 0 ? 0 : time
 }
 
-export function toRecord(list: StoredList): ListRecord {
+export function recordOf(list: StoredList): ListRecord {
   const { id, incarnation, name, type, precision, salt, version, shardCount, createdAt, updatedAt } = list
-  const record: ListRecord = {
-    id,
-    incarnation,
-    name,
-    type,
-    precision,
-    salt,
-    // Counts of other programs may be wrong; ours never are.
-    customerCount: Math.max(0, list.customerCount),
-    version,
-    shardCount,
-    createdAt,
-    updatedAt,
+  // Counts of other programs may be wrong; ours never are.
+  const customerCount = Math.max(0, list.customerCount)
+  return {
+    ...{
+      id,
+      incarnation,
+      name,
+      type,
+      precision,
+      salt,
+      customerCount,
+      version,
+      shardCount,
+      createdAt,
+      updatedAt,
+    },
+    ...(list.config !== undefined && { config: list.config }),
   }
-  if (list.config !== undefined) record.config = list.config
-  return record
 }
 
-export function knownOf(list: StoredList): KnownList {
-  const { customerCount: _, updatedAt: __, ...checked } = toRecord(list)
+/** A list as checks see it. */
+export function listOf(list: StoredList): KnownList {
+  const { customerCount: _, updatedAt: __, ...checked } = recordOf(list)
   const { giant, layout, generation } = list
   return { ...checked, giant, layout, generation }
 }
@@ -215,6 +218,9 @@ export function unchangedMeta(expression: Expression, list: StoredList): string 
     expression.equals('moving.layout', moving && number(moving.layout)),
   )
 }
+
+/** For an update of META. */
+export const updatedAt = (now: number): Item => ({ updatedAt: text(new Date(now).toISOString()) })
 
 /** Both places of a member while its list is moved, the authoritative one first. */
 export function placesOf(

@@ -7,7 +7,7 @@ import {
   text,
   textOf,
 } from '../client/attributes.js'
-import { all, Expression } from '../client/expression.js'
+import { all, type Expression, when } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { type Layout, moveKey } from './items.js'
 import type { StoredList } from './meta.js'
@@ -52,18 +52,18 @@ export class Moves {
   constructor(private readonly store: Store) {}
 
   async read(list: StoredList): Promise<MoveState | undefined> {
-    const Key = moveKey(list.id)
-    const item = await this.store.client.getItem(VERB, { ...this.table, Key, ConsistentRead: true })
+    const item = await this.store.client.readItem(VERB, this.table.TableName, moveKey(list.id))
     const state = item && decode(list.id, item)
     return state?.incarnation === list.incarnation ? state : undefined
   }
 
   /** The first state, if there is none of this list. */
   create(state: MoveState): TransactionItem {
-    const expression = new Expression()
-    const other = `${expression.name('incarnation')} <> ${expression.value(number(state.incarnation))}`
-    const ConditionExpression = `${expression.absent('PK')} OR ${other}`
-    return { Put: { ...this.table, Item: encode(state), ConditionExpression, ...expression.parts() } }
+    const isOther = when((expression) => {
+      const other = `${expression.name('incarnation')} <> ${expression.value(number(state.incarnation))}`
+      return `${expression.absent('PK')} OR ${other}`
+    })
+    return { Put: { ...this.table, Item: encode(state), ...isOther } }
   }
 
   /** Transaction item that stores the state, if `before` is still stored. */
@@ -83,23 +83,16 @@ export class Moves {
   /** Takes over from an owner whose lease has expired. */
   async takeOver(state: MoveState, owner: string, leaseUntil: number): Promise<MoveState | undefined> {
     const taken = { ...state, owner, leaseUntil }
-    const expression = new Expression()
-    const { applied } = await this.store.client.putItem(VERB, {
-      ...this.table,
-      Item: encode(taken),
-      ConditionExpression: all(
-        isOf(expression, state),
-        expression.equals('leaseUntil', number(state.leaseUntil)),
-      ),
-      ...expression.parts(),
-    })
+    const isExpired = when((expression) =>
+      all(isOf(expression, state), expression.equals('leaseUntil', number(state.leaseUntil))),
+    )
+    const input = { ...this.table, Item: encode(taken), ...isExpired }
+    const { applied } = await this.store.client.putItem(VERB, input)
     return applied ? taken : undefined
   }
 
   private guard(state: Pick<MoveState, 'owner' | 'incarnation'>) {
-    const expression = new Expression()
-    const ConditionExpression = isOf(expression, state)
-    return { ...this.table, ConditionExpression, ...expression.parts() }
+    return { ...this.table, ...when((expression) => isOf(expression, state)) }
   }
 
   private get table(): { TableName: string } {

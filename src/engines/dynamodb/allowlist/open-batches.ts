@@ -47,28 +47,25 @@ export function readOpenBatches(meta: Item): OpenBatch[] {
     })
 }
 
-/** The additions and conditions of an update of META, so that open batches count the rows that were taken. */
+/** Adds to an update of META what it needs so that open batches count the rows that were taken. */
 export function takeFromBatches(
   expression: Expression,
   open: readonly OpenBatch[],
   rows: readonly Row[],
-): { set: string[]; conditions: string[] } {
-  const set: string[] = []
-  const conditions: string[] = []
+): void {
   const names = rows.flatMap(({ batch }) => (batch === undefined ? [] : [batch]))
   for (const nonce of new Set(names.map(nonceOf))) {
     const batch = open.find((one) => one.nonce === nonce)
     const attribute = batchAttribute(nonce)
     if (batch === undefined) {
-      conditions.push(expression.absent(attribute))
+      expression.when(expression.absent(attribute))
       continue
     }
-    conditions.push(expression.equals(`${attribute}.name`, text(batch.name)))
+    expression.when(expression.equals(`${attribute}.name`, text(batch.name)))
     const taken = names.filter((name) => name === batch.name).length
     if (taken > 0) {
       const name = expression.name(`${attribute}.taken`)
-      set.push(`${name} = ${name} + ${expression.value(number(taken))}`)
+      expression.setTo(`${attribute}.taken`, `${name} + ${expression.value(number(taken))}`)
     }
   }
-  return { set, conditions }
 }

@@ -1,8 +1,8 @@
 import { number, text } from '../client/attributes.js'
-import { all, Expression } from '../client/expression.js'
+import { Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { metaKey } from './items.js'
-import { type StoredList, unchangedMeta } from './meta.js'
+import { type StoredList, unchangedMeta, updatedAt } from './meta.js'
 import type { Store } from './store.js'
 
 /** Upkeep task: rows that no generation sees any more, after a replace. The parts are the list and the generation. */
@@ -12,34 +12,28 @@ export const UNDO = 'UNDO'
 
 /** After this, changes of members are made for the next generation too. */
 export function beginStep(table: string, list: StoredList, importId: string): TransactionItem {
-  const expression = new Expression()
   const generation = number(list.lastGeneration + 1)
   const replacing = { M: { generation, importId: text(importId) } }
-  const sets = [
-    `${expression.name('replacing')} = ${expression.value(replacing)}`,
-    `${expression.name('lastGeneration')} = ${expression.value(generation)}`,
-    // Lists of other programs may lack the count.
-    `${expression.name('pendingCount')} = if_not_exists(${expression.name('customerCount')}, ${expression.value(number(0))})`,
-  ]
-  return metaStep(table, list, expression, `SET ${sets.join(', ')}`, expression.absent('undoing'))
+  const expression = new Expression().set({ replacing, lastGeneration: generation })
+  // Lists of other programs may lack the count.
+  const count = `if_not_exists(${expression.name('customerCount')}, ${expression.value(number(0))})`
+  expression.setTo('pendingCount', count).when(expression.absent('undoing'))
+  return metaStep(table, list, expression)
 }
 
 /** Abandons the running replace. A sweep undoes its rows. */
 export function abandonSteps(store: Store, list: StoredList, now: number): TransactionItem[] {
-  const expression = new Expression()
-  const undoing = `${expression.name('undoing')} = ${expression.value(number(list.replacing!.generation))}`
-  const update = `SET ${undoing} REMOVE ${expression.name('replacing')}, ${expression.name('pendingCount')}`
+  const undoing = new Expression().set({ undoing: number(list.replacing!.generation) })
   return [
-    metaStep(store.tables.allowlists, list, expression, update),
+    metaStep(store.tables.allowlists, list, undoing.remove('replacing', 'pendingCount')),
     store.due.put({ kind: UNDO, at: now, parts: [list.id] }),
   ]
 }
 
 /** All rows of an abandoned replace are undone. */
 export function undoneStep(table: string, list: StoredList): TransactionItem {
-  const expression = new Expression()
-  const condition = expression.equals('undoing', number(list.undoing!))
-  return metaStep(table, list, expression, `REMOVE ${expression.name('undoing')}`, condition)
+  const expression = new Expression().remove('undoing')
+  return metaStep(table, list, expression.when(expression.equals('undoing', number(list.undoing!))))
 }
 
 /**
@@ -52,30 +46,16 @@ export function switchStep(
   difference: number,
   now: number,
 ): TransactionItem {
-  const expression = new Expression()
-  const sets = [
-    `${expression.name('generation')} = ${expression.value(number(list.replacing!.generation))}`,
-    `${expression.name('updatedAt')} = ${expression.value(text(new Date(now).toISOString()))}`,
-    `${expression.name('customerCount')} = ${expression.name('pendingCount')} + ${expression.value(number(difference))}`,
-  ]
-  const removes = ['replacing', 'pendingCount'].map((name) => expression.name(name)).join(', ')
-  return metaStep(table, list, expression, `SET ${sets.join(', ')} REMOVE ${removes}`)
+  const expression = new Expression().set({
+    generation: number(list.replacing!.generation),
+    ...updatedAt(now),
+  })
+  const count = `${expression.name('pendingCount')} + ${expression.value(number(difference))}`
+  return metaStep(table, list, expression.setTo('customerCount', count).remove('replacing', 'pendingCount'))
 }
 
-export function metaStep(
-  table: string,
-  list: StoredList,
-  expression: Expression,
-  UpdateExpression: string,
-  ...conditions: string[]
-): TransactionItem {
-  return {
-    Update: {
-      TableName: table,
-      Key: metaKey(list.id),
-      UpdateExpression,
-      ConditionExpression: all(unchangedMeta(expression, list), ...conditions),
-      ...expression.parts(),
-    },
-  }
+/** An update of META, if it is unchanged. */
+export function metaStep(table: string, list: StoredList, update: Expression): TransactionItem {
+  update.when(unchangedMeta(update, list))
+  return { Update: { TableName: table, Key: metaKey(list.id), ...update.update() } }
 }

@@ -1,15 +1,20 @@
+import { chunksOf } from '../../../core/chunks.js'
 import { CatracaError } from '../../../core/errors.js'
+import {
+  countSteps,
+  type ReplaceDecision,
+  replacedRow,
+  type Wish,
+} from '../../../guards/allowlist/generation-changes.js'
 import type { ImportSession, ReplaceCounts } from '../../../guards/allowlist/port.js'
 import type { Item } from '../client/attributes.js'
 import type { PutInput } from '../client/client.js'
-import { Expression } from '../client/expression.js'
 import { readItems } from './bulk-changes.js'
 import { expiryTasks } from './due.js'
 import type { ImportLease } from './import-lease.js'
 import { placeOf } from './items.js'
 import type { StoredList } from './meta.js'
-import { type DesiredRow, judge, type RowDecision } from './replace-rows.js'
-import { encodeRow, type Row, unchangedRow } from './rows.js'
+import { encodeRow, type Row, rowOf, unchangedRow, written } from './rows.js'
 import type { Store } from './store.js'
 import { inTurns } from './upkeep.js'
 
@@ -18,10 +23,16 @@ const INSERTED_AT_ONCE = 25
 const REQUESTS_AT_ONCE = 8
 const PUTS_AT_ONCE = 32
 
+export type DesiredRow = Wish & { customerId: string }
+
 interface Judged {
   wish: DesiredRow
   item: Item | undefined
-  verdict: RowDecision
+  verdict: ReplaceDecision<Row> & {
+    row: Row | undefined
+    /** Change of the next generation's member count. */
+    step: number
+  }
 }
 
 /** The writes of one step of a replace. Each row has the condition that it is unchanged since it was evaluated. */
@@ -47,27 +58,28 @@ export class ReplaceWrites {
 
   /** Writes them, and returns the results. */
   async end(): Promise<{ counts: ReplaceCounts; difference: number; customers: string[] }> {
-    const expiring = this.due.flatMap(({ wish: { customerId, given } }) =>
-      given?.expiresAt === undefined ? [] : [{ customerId, expiresAt: given.expiresAt }],
-    )
+    const expiring = this.due.flatMap(({ wish }) => {
+      const expiresAt = wish.stays ? wish.given?.expiresAt : undefined
+      return expiresAt === undefined ? [] : [{ customerId: wish.customerId, expiresAt }]
+    })
     await this.store.due.note(expiryTasks(this.list.id, expiring))
     const fresh = this.due.filter(({ item }) => item === undefined)
     const others = this.due.filter(({ item }) => item !== undefined)
-    const chunks = Array.from({ length: Math.ceil(fresh.length / INSERTED_AT_ONCE) }, (_, i) =>
-      fresh.slice(i * INSERTED_AT_ONCE, (i + 1) * INSERTED_AT_ONCE),
-    )
-    await inTurns(chunks, REQUESTS_AT_ONCE, async (chunk) => {
+    await inTurns(chunksOf(fresh, INSERTED_AT_ONCE), REQUESTS_AT_ONCE, async (chunk) => {
       others.push(...(await this.insert(chunk)))
     })
     await inTurns(others, PUTS_AT_ONCE, (one) => this.put(one))
     return { counts: this.counts, difference: this.difference, customers: this.customers }
   }
 
-  private judge(item: Item | undefined, wish: DesiredRow): RowDecision {
-    return judge(this.list, item, wish, this.session.addedBy, this.now())
+  private judge(item: Item | undefined, wish: DesiredRow): Judged['verdict'] {
+    const before = rowOf(item, this.list)
+    const { count, row } = replacedRow(this.list, before, wish, this.session.addedBy, this.now())
+    if (row === undefined) return { count, row, step: 0 }
+    return { count, row: written(row), step: countSteps(this.list, before, row).pendingCount }
   }
 
-  private count({ customerId }: DesiredRow, { count, step, row }: RowDecision): void {
+  private count({ customerId }: DesiredRow, { count, step, row }: Judged['verdict']): void {
     if (count !== undefined) this.counts[count]++
     this.difference += step
     if (row !== undefined) this.customers.push(customerId)
@@ -96,12 +108,10 @@ export class ReplaceWrites {
   private async put({ wish, item, verdict }: Judged): Promise<void> {
     let due: Judged | undefined = { wish, item, verdict }
     while (due !== undefined) {
-      const expression = new Expression()
       const input: PutInput = {
         TableName: this.store.tables[placeOf(this.list.id, this.list, wish.customerId).table],
         Item: this.encode(wish, due.verdict.row!),
-        ConditionExpression: unchangedRow(expression, due.item),
-        ...expression.parts(),
+        ...unchangedRow(due.item),
       }
       const { value: result, repeated } = await this.lease.within((timeoutMs) =>
         this.store.client.putItem(VERB, input, { timeoutMs }),

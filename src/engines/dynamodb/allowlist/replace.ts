@@ -1,4 +1,5 @@
 import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
+import { ImportStopped } from '../../../guards/allowlist/import/stored-import.js'
 import type {
   ImportCheckpoint,
   ImportSession,
@@ -8,12 +9,11 @@ import type {
 } from '../../../guards/allowlist/port.js'
 import { shardOf } from '../../../guards/allowlist/shard.js'
 import type { BatchCounts } from './batch-counts.js'
-import { importedCustomers } from './bulk-rows.js'
+import { type ImportedCustomer, importedCustomers } from './bulk-rows.js'
 import { encodeDifferences, MAX_DIFFERENCE_BYTES } from './differences.js'
-import { ImportLease, Stopped } from './import-lease.js'
+import { ImportLease } from './import-lease.js'
 import type { ImportRecords, StoredImport } from './imports.js'
 import type { StoredList } from './meta.js'
-import type { DesiredRow } from './replace-rows.js'
 import { GENERATION, switchStep } from './replace-states.js'
 import { isUuid, ShardWalk } from './replace-walk.js'
 import { ReplaceWrites } from './replace-writes.js'
@@ -62,7 +62,7 @@ export class Replacement {
       await this.switch()
       return { outcome: 'replaced', ...this.counts }
     } catch (error) {
-      if (error instanceof Stopped) return { outcome: error.outcome }
+      if (error instanceof ImportStopped) return { outcome: error.outcome }
       throw error
     }
   }
@@ -76,12 +76,12 @@ export class Replacement {
 
   private async owned(): Promise<{ list: StoredList; record: StoredImport }> {
     const owned = await this.records.owned(this.session)
-    if (typeof owned === 'string') throw new Stopped(owned)
-    if (owned.list.replacing?.importId !== this.session.importId) throw new Stopped('lost')
+    if (typeof owned === 'string') throw new ImportStopped(owned)
+    if (owned.list.replacing?.importId !== this.session.importId) throw new ImportStopped('lost')
     return owned
   }
 
-  private async take(entrants: { customerId: string; given: DesiredRow['given'] }[]): Promise<void> {
+  private async take(entrants: ImportedCustomer[]): Promise<void> {
     const others = this.ofUuids ? entrants.findIndex(({ customerId }) => !isUuid(customerId)) : 0
     const uuids = others === -1 ? entrants.length : others
     if (uuids > 0) await this.admit(entrants.slice(0, uuids))
@@ -97,7 +97,7 @@ export class Replacement {
   }
 
   /** Processes these customers, and the members between them. */
-  private async admit(entrants: { customerId: string; given: DesiredRow['given'] }[]): Promise<void> {
+  private async admit(entrants: ImportedCustomer[]): Promise<void> {
     const writes = await this.writes()
     await inTurns(this.walks, SHARDS_AT_ONCE, async (walk) => {
       const mine = entrants.filter(({ customerId }) => shardOf(customerId, this.walks.length) === walk.shard)

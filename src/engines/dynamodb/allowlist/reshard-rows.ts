@@ -1,7 +1,8 @@
+import { chunksOf } from '../../../core/chunks.js'
 import type { Item } from '../client/attributes.js'
 import { text } from '../client/attributes.js'
 import { MAX_BATCH_WRITES } from '../client/batches.js'
-import { Expression } from '../client/expression.js'
+import { startingWith } from '../client/key-ranges.js'
 import type { TransactionItem } from '../client/transactions.js'
 import type { ImportLease } from './import-lease.js'
 import {
@@ -97,10 +98,8 @@ export class ReshardRows {
     let dropped = 0
     const pages = this.store.client.queryPages(VERB, {
       TableName: table,
-      KeyConditionExpression: 'PK = :pk AND begins_with(SK, :customer)',
-      ExpressionAttributeValues: { ':pk': text(place.partition), ':customer': text(CUSTOMER_PREFIX) },
+      ...startingWith(place.partition, CUSTOMER_PREFIX),
       ProjectionExpression: 'PK, SK',
-      ConsistentRead: true,
       Limit: limit,
     })
     for await (const page of pages) {
@@ -163,12 +162,7 @@ export class ReshardRows {
   private async align(customerId: string): Promise<boolean> {
     const [here, there] = this.places(customerId)
     const { client, tables } = this.store
-    const read = (place: Place) =>
-      client.getItem(VERB, {
-        TableName: tables[place.table],
-        Key: rowKey(place, customerId),
-        ConsistentRead: true,
-      })
+    const read = (place: Place) => client.readItem(VERB, tables[place.table], rowKey(place, customerId))
     for (;;) {
       // The original first: a change of both between the reads then shows in the copy.
       const original = await read(here)
@@ -184,26 +178,17 @@ export class ReshardRows {
   }
 
   private still(place: Place, customerId: string, item: Item | undefined): TransactionItem {
-    const expression = new Expression()
-    const ConditionExpression = unchangedRow(expression, item)
     const TableName = this.store.tables[place.table]
-    const Key = rowKey(place, customerId)
-    return { ConditionCheck: { TableName, Key, ConditionExpression, ...expression.parts() } }
+    return { ConditionCheck: { TableName, Key: rowKey(place, customerId), ...unchangedRow(item) } }
   }
 
   private put(item: Item, place: Place, before: Item | undefined): TransactionItem {
-    const expression = new Expression()
-    const ConditionExpression = unchangedRow(expression, before)
-    const TableName = this.store.tables[place.table]
-    return { Put: { TableName, Item: item, ConditionExpression, ...expression.parts() } }
+    return { Put: { TableName: this.store.tables[place.table], Item: item, ...unchangedRow(before) } }
   }
 
   private delete(place: Place, customerId: string, before: Item | undefined): TransactionItem {
-    const expression = new Expression()
-    const ConditionExpression = unchangedRow(expression, before)
     const TableName = this.store.tables[place.table]
-    const Key = rowKey(place, customerId)
-    return { Delete: { TableName, Key, ConditionExpression, ...expression.parts() } }
+    return { Delete: { TableName, Key: rowKey(place, customerId), ...unchangedRow(before) } }
   }
 }
 
@@ -216,8 +201,4 @@ function isSameVersion(a: Item | undefined, b: Item | undefined): boolean {
 
 function contents({ PK: _, GSI1PK: __, GSI1SK: ___, ...rest }: Item): string {
   return JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-function chunksOf<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 }

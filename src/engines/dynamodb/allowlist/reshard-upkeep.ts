@@ -65,9 +65,8 @@ export class MoveUpkeep {
       return 'more'
     }
     const { tables, client, catalog } = this.store
-    const expression = new Expression()
     const steps: TransactionItem[] = [
-      metaStep(tables.allowlists, list, expression, `REMOVE ${expression.name('dropping')}`),
+      metaStep(tables.allowlists, list, new Expression().remove('dropping')),
       this.moves.delete(state),
     ]
     if (state.from.giant) steps.push({ Delete: { TableName: tables.allowlists, Key: giantKey(list.id) } })

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { ImportStopped } from '../../../guards/allowlist/import/stored-import.js'
 import { number, text } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { BatchCounts } from './batch-counts.js'
 import { GenerationSweeps } from './generation-sweeps.js'
-import { ImportLease, Stopped } from './import-lease.js'
+import { ImportLease } from './import-lease.js'
 import { ImportRecords } from './imports.js'
 import { giantKey, type Layout } from './items.js'
 import { GIANT_STORAGE, type StoredList } from './meta.js'
@@ -105,13 +106,12 @@ export class Mover {
 
   private async start(list: StoredList, state: MoveState): Promise<boolean> {
     const { tables, client, due, catalog } = this.store
-    const expression = new Expression()
     const { M: layout } = encodeLayout(state.to)
-    const moving = expression.value({ M: { ...layout, layout: number(list.layout + 1) } })
-    const conditions = ['dropping', 'undoing'].map((name) => expression.absent(name))
-    const set = `SET ${expression.name('moving')} = ${moving}`
+    const moving = { M: { ...layout, layout: number(list.layout + 1) } }
+    const expression = new Expression().set({ moving })
+    expression.when(expression.absent('dropping'), expression.absent('undoing'))
     const steps: TransactionItem[] = [
-      metaStep(tables.allowlists, list, expression, set, ...conditions),
+      metaStep(tables.allowlists, list, expression),
       this.moves.create(state),
       due.put({ kind: MOVE, at: state.leaseUntil, parts: [list.id] }),
     ]
@@ -168,7 +168,7 @@ export class Mover {
     try {
       return { copied: copied + (await rows.copy(stretch, lease)) }
     } catch (error) {
-      if (error instanceof Stopped) return undefined
+      if (error instanceof ImportStopped) return undefined
       throw error
     }
   }
@@ -190,20 +190,14 @@ export class Mover {
 
   /** The single step after which every reader uses the new places. */
   private async flip(list: StoredList, state: MoveState): Promise<MoveState | undefined> {
-    const expression = new Expression()
-    const old = { M: { ...encodeLayout(state.from).M, layout: number(list.layout) } }
-    const sets = [
-      `${expression.name('shardCount')} = ${expression.value(number(state.to.shardCount))}`,
-      `${expression.name('layout')} = ${expression.value(number(list.layout + 1))}`,
-      `${expression.name('dropping')} = ${expression.value(old)}`,
-    ]
-    const removes = [expression.name('moving')]
-    if (state.to.giant) sets.push(`${expression.name('storage')} = ${expression.value(text(GIANT_STORAGE))}`)
-    else removes.push(expression.name('storage'))
-    const update = `SET ${sets.join(', ')} REMOVE ${removes.join(', ')}`
+    const dropping = { M: { ...encodeLayout(state.from).M, layout: number(list.layout) } }
+    const layout = { shardCount: number(state.to.shardCount), layout: number(list.layout + 1) }
+    const update = new Expression().set({ ...layout, dropping }).remove('moving')
+    if (state.to.giant) update.set({ storage: text(GIANT_STORAGE) })
+    else update.remove('storage')
     const { client, tables, due, catalog } = this.store
     const { applied } = await client.transactWrite(VERB, [
-      metaStep(tables.allowlists, list, expression, update),
+      metaStep(tables.allowlists, list, update),
       due.put({ kind: MOVE, at: state.dropAt!, parts: [list.id] }),
       this.moves.put(state),
     ])

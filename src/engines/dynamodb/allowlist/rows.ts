@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto'
+import { isObject } from '../../../guards/allowlist/generation-changes.js'
 import {
   attributesAt,
   FOREVER,
   isMember,
-  newWindowedRow,
   toMember,
   visible,
   type WindowedRow,
 } from '../../../guards/allowlist/generation-window.js'
 import type { MemberAttributes, MemberState } from '../../../guards/allowlist/port.js'
-import type { JsonObject } from '../../../guards/allowlist/types.js'
 import {
   fromJson,
   type Item,
@@ -20,7 +19,7 @@ import {
   text,
   toJson,
 } from '../client/attributes.js'
-import { all, type Expression } from '../client/expression.js'
+import { all, type Condition, when } from '../client/expression.js'
 import { customerSort, keyOf, listPartition, type Place } from './items.js'
 
 export { attributesAt, FOREVER, isMember, toMember, visible }
@@ -149,28 +148,8 @@ function readTime(iso: string | undefined): number {
   return Number.isNaN(time) || time < 0 ? 0 : time
 }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-export function newRow(attributes: MemberAttributes | undefined, addedAt: number): Row {
-  return { ...newWindowedRow(attributes, addedAt), changeId: newChangeId() }
-}
-
-export function sameAttributes(a: MemberAttributes, b: MemberAttributes): boolean {
-  return (
-    a.addedBy === b.addedBy &&
-    a.expiresAt === b.expiresAt &&
-    JSON.stringify(sorted(a.metadata)) === JSON.stringify(sorted(b.metadata))
-  )
-}
-
-/** DynamoDB does not preserve the order of a map. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (!isObject(value)) return value
-  const entries = Object.entries(value).map(([name, entry]) => [name, sorted(entry)] as const)
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
-}
+/** The row of a write. */
+export const written = <R extends WindowedRow>(row: R): R & Row => ({ ...row, changeId: newChangeId() })
 
 /** What a check sees of an item; undefined if it sees no member. */
 export function stateOf(
@@ -187,30 +166,15 @@ export function stateOf(
   return state
 }
 
-/** Which counts of a list a change of one row changes, and by how much. */
-export function countSteps(
-  list: { generation: number; replacing?: { generation: number } },
-  before: Row | undefined,
-  after: Row | undefined,
-): { customerCount: number; pendingCount: number } {
-  return {
-    customerCount: step(before, after, list.generation),
-    pendingCount: list.replacing === undefined ? 0 : step(before, after, list.replacing.generation),
-  }
-}
-
-function step(before: Row | undefined, after: Row | undefined, generation: number): number {
-  return Number(visible(after, generation)) - Number(visible(before, generation))
-}
-
 /** Condition: the row was not written since it was read. */
-export function unchangedRow(expression: Expression, item: Item | undefined): string {
-  if (item === undefined) return expression.absent('PK')
-  if (item.changeId !== undefined) return expression.equals('changeId', item.changeId)
-  return all(
-    expression.exists('PK'),
-    expression.absent('changeId'),
-    expression.equals('addedAt', item.addedAt),
-    expression.equals('expiresAt', item.expiresAt),
-  )
-}
+export const unchangedRow = (item: Item | undefined): Condition =>
+  when((expression) => {
+    if (item === undefined) return expression.absent('PK')
+    if (item.changeId !== undefined) return expression.equals('changeId', item.changeId)
+    return all(
+      expression.exists('PK'),
+      expression.absent('changeId'),
+      expression.equals('addedAt', item.addedAt),
+      expression.equals('expiresAt', item.expiresAt),
+    )
+  })

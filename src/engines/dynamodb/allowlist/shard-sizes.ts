@@ -1,3 +1,4 @@
+import { DEFAULT_DYNAMODB } from '../defaults.js'
 import type { Layout } from './items.js'
 
 /** A list of up to this many customers has this layout. */
@@ -7,9 +8,9 @@ export interface SizeStep extends Layout {
 
 /** The values of the source design. */
 export const DEFAULT_SIZES: readonly SizeStep[] = [
-  { upTo: 20_000_000, shardCount: 1, giant: false },
-  { upTo: 50_000_000, shardCount: 10, giant: false },
-  { upTo: 100_000_000, shardCount: 50, giant: false },
+  { upTo: DEFAULT_DYNAMODB.tenShardsAbove, shardCount: 1, giant: false },
+  { upTo: DEFAULT_DYNAMODB.fiftyShardsAbove, shardCount: 10, giant: false },
+  { upTo: DEFAULT_DYNAMODB.giantAbove, shardCount: 50, giant: false },
   { upTo: Number.POSITIVE_INFINITY, shardCount: 100, giant: true },
 ]
 

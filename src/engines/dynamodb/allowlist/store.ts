@@ -1,4 +1,5 @@
 import type { DynamoClient, ItemReader } from '../client/client.js'
+import { DEFAULT_DYNAMODB } from '../defaults.js'
 import type { Catalog } from './catalog.js'
 import type { DueTasks } from './due.js'
 import type { Place } from './items.js'
@@ -30,11 +31,11 @@ export interface StoreSettings {
 }
 
 export const DEFAULT_STORE_SETTINGS: StoreSettings = {
-  revalidateAfterMs: 1000,
-  staleAfterMs: 3000,
-  maxCachedLists: 10_000,
-  writeTimeoutMs: 10_000,
-  maxDifferences: 10_000,
+  revalidateAfterMs: DEFAULT_DYNAMODB.revalidateAfterMs,
+  staleAfterMs: DEFAULT_DYNAMODB.staleAfterMs,
+  maxCachedLists: DEFAULT_DYNAMODB.maxCachedLists,
+  writeTimeoutMs: DEFAULT_DYNAMODB.writeTimeoutMs,
+  maxDifferences: DEFAULT_DYNAMODB.maxDifferences,
 }
 
 /**

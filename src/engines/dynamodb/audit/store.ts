@@ -3,6 +3,7 @@ import { DAY_MS, dayName, dayOf, timeOf } from '../../../guards/audit/entry-id.j
 import type { AuditPart, AuditStore, Retention, StoredEntry } from '../../../guards/audit/port.js'
 import { type Item, number, text, textOf } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
+import { between } from '../client/key-ranges.js'
 
 const VERB = 'audit'
 /** Each day is spread over this many partitions, each good for 1,000 writes a second. */
@@ -101,10 +102,8 @@ export class DynamodbAudit implements AuditStore {
   private between(partition: string, from: string, to: string) {
     return {
       TableName: this.table,
-      KeyConditionExpression: 'PK = :pk AND SK BETWEEN :from AND :to',
-      ExpressionAttributeValues: { ':pk': text(partition), ':from': text(from), ':to': text(to) },
+      ...between(partition, from, to),
       ScanIndexForward: false,
-      ConsistentRead: true,
     }
   }
 

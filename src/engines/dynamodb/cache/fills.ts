@@ -60,44 +60,26 @@ export class Fills {
     { token, leaseMs, takeOver }: FillClaim,
     now: number,
   ): Promise<WriteResult> {
-    const words = new Expression()
     const ttl = Math.max(ttlOf(now + leaseMs + LONGEST_LOAD_MS), (item && optionalNumber(item, 'ttl')) ?? 0)
-    const sets = [
-      `${words.name('fill')} = ${words.value(text(token))}`,
-      `${words.name('fillUntil')} = ${words.value(number(now + leaseMs))}`,
-      `${words.name('fillVersion')} = ${words.value(number(version))}`,
-      `${words.name('ttl')} = ${words.value(number(ttl))}`,
-    ]
-    const { table: TableName, client } = this.guards
+    const lease = { fill: text(token), fillUntil: number(now + leaseMs), fillVersion: number(version) }
+    const words = new Expression().set({ ...lease, ttl: number(ttl) })
     // Condition: no other lease or entry was written since the item was read.
-    const asRead = takeOver
-      ? {}
-      : {
-          ConditionExpression: all(words.equals('stamp', item?.stamp), words.equals('fill', item?.fill)),
-        }
-    const input = {
-      ...{ TableName, Key: entryKey(space, key), UpdateExpression: `SET ${sets.join(', ')}` },
-      ...asRead,
-      ...words.parts(),
-    }
-    return client.updateItem('cache.begin', input, { repeatable: true })
+    if (!takeOver) words.when(words.equals('stamp', item?.stamp), words.equals('fill', item?.fill))
+    return this.update('cache.begin', space, key, words)
   }
 
   async store(space: string, fill: FilledItem, marks: Marks, now: number): Promise<StoreOutcome> {
     const words = new Expression()
-    const attributes = entryAttributes(fill, fill.token, now)
-    const sets = Object.entries(attributes).map(
-      ([name, attribute]) => `${words.name(name)} = ${words.value(attribute)}`,
-    )
-    sets.push(`${words.name('version')} = ${words.name('fillVersion')}`)
-    const condition = all(
-      this.isOwn(words, fill.token, now),
-      `${words.name('fillVersion')} >= ${words.value(number(marks.least(fill.tags)))}`,
-    )
-    const result = await this.update('cache.store', space, fill.key, words, {
-      UpdateExpression: `SET ${sets.join(', ')} REMOVE ${leaseNames(words)}`,
-      ConditionExpression: condition,
-    })
+    const version = words.name('fillVersion')
+    words
+      .set(entryAttributes(fill, fill.token, now))
+      .setTo('version', version)
+      .remove(...LEASE_ATTRIBUTES)
+      .when(
+        this.isOwn(words, fill.token, now),
+        `${version} >= ${words.value(number(marks.least(fill.tags)))}`,
+      )
+    const result = await this.update('cache.store', space, fill.key, words)
     if (result.applied) return 'stored'
     const { item = {}, maybeOwn } = result
     // The response to an earlier attempt may have been lost.
@@ -108,37 +90,24 @@ export class Fills {
   }
 
   async renew(space: string, key: string, lease: { token: string; leaseMs: number }, now: number) {
-    const words = new Expression()
-    const result = await this.update('cache.renew', space, key, words, {
-      ConditionExpression: this.isOwn(words, lease.token, now),
-      UpdateExpression: `SET ${words.name('fillUntil')} = ${words.value(number(now + lease.leaseMs))}`,
-    })
-    return result.applied
+    const words = new Expression().set({ fillUntil: number(now + lease.leaseMs) })
+    words.when(this.isOwn(words, lease.token, now))
+    return (await this.update('cache.renew', space, key, words)).applied
   }
 
   async release(space: string, key: string, token: string): Promise<void> {
-    const words = new Expression()
-    await this.update('cache.release', space, key, words, {
-      ConditionExpression: words.equals('fill', text(token)),
-      UpdateExpression: `REMOVE ${leaseNames(words)}`,
-    })
+    const words = new Expression().remove(...LEASE_ATTRIBUTES)
+    await this.update('cache.release', space, key, words.when(words.equals('fill', text(token))))
   }
 
   /** Ends the lease, and limits the life of the entry. The new stamp prevents a lease based on an older read. */
   async endBy(space: string, key: string, until: number): Promise<void> {
-    const words = new Expression()
-    const goneAt = words.name('goneAt')
-    const end = words.value(number(until))
-    const result = await this.update('cache.expire', space, key, words, {
-      ConditionExpression: `${goneAt} > ${end}`,
-      UpdateExpression: `SET ${goneAt} = ${end}, ${words.name('stamp')} = ${words.value(text(randomUUID()))} REMOVE ${leaseNames(words)}`,
-    })
+    const words = new Expression().set({ goneAt: number(until), stamp: text(randomUUID()) })
+    words.remove(...LEASE_ATTRIBUTES).when(`${words.name('goneAt')} > ${words.value(number(until))}`)
+    const result = await this.update('cache.expire', space, key, words)
     if (result.applied || result.item === undefined) return
-    const only = new Expression()
-    await this.update('cache.expire', space, key, only, {
-      ConditionExpression: only.exists('fill'),
-      UpdateExpression: `REMOVE ${leaseNames(only)}`,
-    })
+    const only = new Expression().remove(...LEASE_ATTRIBUTES)
+    await this.update('cache.expire', space, key, only.when(only.exists('fill')))
   }
 
   private isOwn(words: Expression, token: string, now: number): string {
@@ -146,17 +115,9 @@ export class Fills {
     return all(isToken, `${words.name('fillUntil')} > ${words.value(number(now))}`)
   }
 
-  private update(
-    verb: string,
-    space: string,
-    key: string,
-    words: Expression,
-    expressions: { UpdateExpression: string; ConditionExpression: string },
-  ): Promise<WriteResult> {
+  private update(verb: string, space: string, key: string, words: Expression): Promise<WriteResult> {
     const { client, table: TableName } = this.guards
-    const input = { TableName, Key: entryKey(space, key), ...expressions, ...words.parts() }
+    const input = { TableName, Key: entryKey(space, key), ...words.update() }
     return client.updateItem(verb, input, { repeatable: true })
   }
 }
-
-const leaseNames = (words: Expression): string => LEASE_ATTRIBUTES.map((name) => words.name(name)).join(', ')

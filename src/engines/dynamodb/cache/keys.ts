@@ -13,7 +13,6 @@ export const marksKey = (space: string): Key => keyOf(`CACHE#${space}`, 'MARKS')
 const NOTICES = 'CACHE#'
 /** The number of the last notice. */
 export const HEAD_KEY: Key = keyOf(NOTICES, 'HEAD')
-export const NOTICE_PARTITION = NOTICES
 const NUMBER_DIGITS = 16
-export const noticeSort = (number: number): string => `NOTICE#${String(number).padStart(NUMBER_DIGITS, '0')}`
-export const noticeKey = (number: number): Key => keyOf(NOTICES, noticeSort(number))
+export const noticeKey = (number: number): Key =>
+  keyOf(NOTICES, `NOTICE#${String(number).padStart(NUMBER_DIGITS, '0')}`)

@@ -27,8 +27,7 @@ export function readMarks(item: Item | undefined): Marks {
 }
 
 export async function fetchMarks({ client, table }: CacheTable, space: string): Promise<Marks> {
-  const input = { TableName: table, Key: marksKey(space), ConsistentRead: true }
-  return readMarks(await client.getItem('cache.marks', input))
+  return readMarks(await client.readItem('cache.marks', table, marksKey(space)))
 }
 
 export const markTag = (table: CacheTable, space: string, tag: string): Promise<void> =>

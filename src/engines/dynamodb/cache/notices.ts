@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { every } from '../../../core/timers.js'
-import { FeedTimeout } from '../../../guards/cache/feed-timeout.js'
+import { type ChangeNotice, NoticeFeed } from '../../../guards/cache/notice-feed.js'
 import type { CacheNotice } from '../../../guards/cache/port.js'
-import { type Item, number, numberOf, optionalNumber, text, textOf } from '../client/attributes.js'
-import { HEAD_KEY, NOTICE_PARTITION, noticeKey, noticeSort } from './keys.js'
+import { type Item, number, optionalNumber, text, textOf } from '../client/attributes.js'
+import { NumberedItems } from '../client/numbered-items.js'
+import { HEAD_KEY, noticeKey } from './keys.js'
 import { type CacheTable, ttlOf } from './table.js'
-
-export type ChangeNotice = Exclude<CacheNotice, { kind: 'lost' | 'resumed' }>
-type Listener = (notice: CacheNotice) => void
 
 const POLL_MS = 600
 /** The number may be read a moment before its notice exists. */
@@ -25,33 +22,28 @@ const MOST_TOLD_BYTES = 200_000
 export class CacheNotices {
   /** Id of this instance. Its own changes are not reported to it. */
   private readonly origin = randomUUID()
-  private readonly listeners = new Set<Listener>()
+  private readonly items: NumberedItems
+  private readonly feed: NoticeFeed<Item>
   private waiting: { notice: ChangeNotice; resolve: () => void; reject: (error: unknown) => void }[] = []
   private isTelling = false
-  private last: number | undefined
-  private isLost = false
-  private timer: NodeJS.Timeout | undefined
-  private looking: Promise<void> | undefined
-  private readonly silence = new FeedTimeout(() => this.lose())
 
   constructor(
     private readonly guards: CacheTable,
     private readonly now: () => number = Date.now,
-  ) {}
+  ) {
+    this.items = new NumberedItems(guards, 'cache', HEAD_KEY, noticeKey)
+    this.feed = new NoticeFeed<Item>(
+      {
+        head: () => this.head(),
+        read: (from, to) => this.items.read(from, to),
+        noticesOf: (item) => this.noticesOf(item),
+      },
+      { pollMs: POLL_MS, graceMs: GRACE_MS, maxEntries: MOST_READ },
+    )
+  }
 
-  watch(listener: Listener): () => void {
-    this.listeners.add(listener)
-    if (this.timer === undefined) {
-      this.timer = every(() => this.poll(), POLL_MS).unref()
-      // Until the first number is read, it is unknown what was published before it.
-      this.isLost = true
-      this.poll()
-    }
-    if (this.isLost) listener({ kind: 'lost' })
-    return () => {
-      this.listeners.delete(listener)
-      if (this.listeners.size === 0) this.stop()
-    }
+  watch(listener: (notice: CacheNotice) => void): () => void {
+    return this.feed.watch(listener)
   }
 
   /** Batched with all notices that arrive while a write is in flight. */
@@ -62,18 +54,8 @@ export class CacheNotices {
     })
   }
 
-  async close(): Promise<void> {
-    this.listeners.clear()
-    this.stop()
-    await this.looking
-  }
-
-  private stop(): void {
-    clearInterval(this.timer)
-    this.silence.stop()
-    this.timer = undefined
-    this.last = undefined
-    this.isLost = false
+  close(): Promise<void> {
+    return this.feed.close()
   }
 
   private async tellWaiting(): Promise<void> {
@@ -97,91 +79,21 @@ export class CacheNotices {
     return this.waiting.splice(0, count)
   }
 
-  /** Counts first, then writes the notice: a number without a notice makes every instance drop its cached entries. */
-  private async write(notices: readonly ChangeNotice[]): Promise<void> {
-    const { client, table: TableName } = this.guards
-    const count = {
-      ...{ TableName, Key: HEAD_KEY, UpdateExpression: 'ADD #number :one', ReturnValues: 'ALL_NEW' as const },
-      ExpressionAttributeNames: { '#number': 'number' },
-      ExpressionAttributeValues: { ':one': number(1) },
-    }
-    const { item } = await client.updateItem('cache.tell', count, { repeatable: true })
-    const told: Item = {
-      ...noticeKey(numberOf(item!, 'number')),
+  private write(notices: readonly ChangeNotice[]): Promise<void> {
+    return this.items.append({
       origin: text(this.origin),
       notices: text(JSON.stringify(notices)),
       ttl: number(ttlOf(this.guards.at(this.now()) + KEPT_MS)),
-    }
-    await client.putItem('cache.tell', { TableName, Item: told })
-  }
-
-  private poll(): void {
-    this.looking ??= this.look()
-      .catch(() => this.lose())
-      .finally(() => {
-        this.looking = undefined
-      })
-  }
-
-  private async look(): Promise<void> {
-    const { client, table: TableName } = this.guards
-    const askedAtMs = performance.now()
-    const head = await client.getItem(
-      'cache.watch',
-      { TableName, Key: HEAD_KEY, ConsistentRead: true },
-      { timeoutMs: 2 * POLL_MS },
-    )
-    const count = (head && optionalNumber(head, 'number')) ?? 0
-    const { last } = this
-    if (this.timer === undefined) return
-    this.last = count
-    if (last !== undefined && !this.isLost && count !== last) await this.follow(last, count)
-    if (this.timer === undefined) return
-    if (this.isLost) this.tellHere({ kind: 'resumed' })
-    this.isLost = false
-    this.silence.confirm(askedAtMs)
-  }
-
-  private async follow(last: number, count: number): Promise<void> {
-    const expected = count - last
-    const isFew = expected > 0 && expected <= MOST_READ
-    let notices = isFew ? await this.read(last + 1, count) : []
-    if (isFew && notices.length < expected) {
-      await new Promise((resolve) => setTimeout(resolve, GRACE_MS).unref())
-      notices = await this.read(last + 1, count)
-    }
-    if (notices.length !== expected) this.lose()
-    else for (const notice of notices) this.hear(notice)
-  }
-
-  private async read(from: number, to: number): Promise<Item[]> {
-    const { client, table: TableName } = this.guards
-    const found: Item[] = []
-    const pages = client.queryPages('cache.watch', {
-      TableName,
-      KeyConditionExpression: 'PK = :partition AND SK BETWEEN :from AND :to',
-      ExpressionAttributeValues: {
-        ':partition': text(NOTICE_PARTITION),
-        ':from': text(noticeSort(from)),
-        ':to': text(noticeSort(to)),
-      },
-      ConsistentRead: true,
     })
-    for await (const page of pages) found.push(...page)
-    return found
   }
 
-  private hear(notice: Item): void {
-    if (textOf(notice, 'origin') === this.origin) return
-    for (const told of JSON.parse(textOf(notice, 'notices')) as ChangeNotice[]) this.tellHere(told)
+  private async head(): Promise<number> {
+    const { client, table: TableName } = this.guards
+    const head = await client.readItem('cache.watch', TableName, HEAD_KEY, { timeoutMs: 2 * POLL_MS })
+    return (head && optionalNumber(head, 'number')) ?? 0
   }
 
-  private lose(): void {
-    if (!this.isLost) this.tellHere({ kind: 'lost' })
-    this.isLost = true
-  }
-
-  private tellHere(notice: CacheNotice): void {
-    for (const listener of this.listeners) listener(notice)
+  private noticesOf(item: Item): ChangeNotice[] {
+    return textOf(item, 'origin') === this.origin ? [] : JSON.parse(textOf(item, 'notices'))
   }
 }

@@ -4,6 +4,7 @@ import {
   type DynamoDBClient,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
+import { chunksOf } from '../../../core/chunks.js'
 import type { Item } from './attributes.js'
 import type { Call, Calls } from './calls.js'
 import { traceWrite } from './connection.js'
@@ -58,8 +59,7 @@ export function batchGet(
   const shape = { ConsistentRead: consistent, ...projectionOf(attributes) }
   return calls.read(call, async (deadline) => {
     const found: Item[] = []
-    for (let at = 0; at < keys.length; at += MAX_BATCH_KEYS) {
-      const chunk = keys.slice(at, at + MAX_BATCH_KEYS)
+    for (const chunk of chunksOf(keys, MAX_BATCH_KEYS)) {
       await untilDone(deadline, calls, call, chunk.length, chunk, async (left) => {
         const command = new BatchGetItemCommand({
           RequestItems: { [table]: { Keys: left, ...shape } },

@@ -13,6 +13,7 @@ import {
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb'
+import { DEFAULT_DYNAMODB } from '../defaults.js'
 import type { Item } from './attributes.js'
 import { type BatchGetInput, type BatchWrite, batchGet, batchWrite } from './batches.js'
 import { type Answer, type Call, Calls, type SendOptions, type WriteResult } from './calls.js'
@@ -33,16 +34,6 @@ export interface DynamoOptions extends Partial<Omit<ConnectionOptions, 'region'>
   counter?: CapacityCounter
   random?: Random
 }
-
-export const DEFAULT_DYNAMODB = {
-  connectTimeoutMs: 1000,
-  requestTimeoutMs: 2000,
-  maxAttempts: 8,
-  maxSockets: 128,
-  readTimeoutMs: 5000,
-  writeTimeoutMs: 10_000,
-  batchTimeoutMs: 60_000,
-} as const
 
 export interface CallOptions {
   /** Overrides the timeout of this kind of call. */
@@ -109,6 +100,11 @@ export class DynamoClient implements ItemReader {
     return (await this.read(verb, 'GetItem', options, (signal) => this.client.send(command, signal))).Item
   }
 
+  /** The item, read consistently. */
+  readItem(verb: string, TableName: string, Key: Item, options?: CallOptions): Promise<Item | undefined> {
+    return this.getItem(verb, { TableName, Key, ConsistentRead: true }, options)
+  }
+
   async query(verb: string, input: QueryInput, options?: CallOptions): Promise<Page> {
     const command = new QueryCommand({ ...input, ...COUNTED })
     return pageOf(await this.read(verb, 'Query', options, (signal) => this.client.send(command, signal)))
@@ -132,6 +128,12 @@ export class DynamoClient implements ItemReader {
       yield page.items
       start = page.next
     } while (start !== undefined)
+  }
+
+  async queryAll(verb: string, input: QueryInput, options?: CallOptions): Promise<Item[]> {
+    const found: Item[] = []
+    for await (const items of this.queryPages(verb, input, options)) found.push(...items)
+    return found
   }
 
   /** Any number of items of one table, in no order. Missing items are left out. Keys must be unique. */

@@ -6,6 +6,7 @@ import type {
   QueryCommandInput,
   QueryCommandOutput,
 } from '@aws-sdk/client-dynamodb'
+import { chunksOf } from '../../../core/chunks.js'
 import { CatracaError } from '../../../core/errors.js'
 import { later } from '../../../core/timers.js'
 import type { Item } from './attributes.js'
@@ -133,8 +134,7 @@ export class DaxReader implements ItemReader {
     if (input.consistent) return this.behind.batchGetItem(verb, input, options)
     const { table, keys, attributes } = input
     const found: Item[] = []
-    for (let at = 0; at < keys.length; at += MAX_BATCH_KEYS) {
-      const chunk = keys.slice(at, at + MAX_BATCH_KEYS)
+    for (const chunk of chunksOf(keys, MAX_BATCH_KEYS)) {
       const request = { [table]: { Keys: chunk, ...projectionOf(attributes) } }
       const answer = await this.try<Pick<BatchGetItemCommandOutput, 'Responses' | 'UnprocessedKeys'>>(
         () => this.dax.batchGetItem({ RequestItems: request }),

@@ -1,9 +1,19 @@
 import type { Attribute, Item } from './attributes.js'
 
+export interface RequestParts {
+  ConditionExpression?: string
+  ExpressionAttributeNames?: Record<string, string>
+  ExpressionAttributeValues?: Item
+}
+
+export type Condition = RequestParts & { ConditionExpression: string }
+
 /** Collects the names and values of an expression. Every name is a placeholder, because many words are reserved. */
 export class Expression {
   private readonly names = new Map<string, string>()
   private readonly values: Item = {}
+  private readonly changes: Record<'SET' | 'ADD' | 'REMOVE', string[]> = { SET: [], ADD: [], REMOVE: [] }
+  private readonly conditions: string[] = []
   private count = 0
 
   /** The placeholder of an attribute, or of a path such as `replacing.generation`. */
@@ -38,9 +48,52 @@ export class Expression {
     return `attribute_not_exists(${this.name(path)})`
   }
 
-  /** The parts of a request beside its expressions. */
-  parts(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Item } {
+  set(attributes: Item): this {
+    for (const [path, value] of Object.entries(attributes)) this.setTo(path, this.value(value))
+    return this
+  }
+
+  /** Sets an attribute to a term of placeholders. */
+  setTo(path: string, term: string): this {
+    this.changes.SET.push(`${this.name(path)} = ${term}`)
+    return this
+  }
+
+  /** Adds to numbers. Nothing is added to those that do not change. */
+  add(steps: Readonly<Record<string, number>>): this {
+    for (const [path, by] of Object.entries(steps)) {
+      if (by !== 0) this.changes.ADD.push(`${this.name(path)} ${this.value({ N: String(by) })}`)
+    }
+    return this
+  }
+
+  remove(...paths: string[]): this {
+    this.changes.REMOVE.push(...paths.map((path) => this.name(path)))
+    return this
+  }
+
+  /** All conditions must be met. */
+  when(...conditions: (string | undefined)[]): this {
+    this.conditions.push(...conditions.filter((condition) => condition !== undefined))
+    return this
+  }
+
+  /** The expressions of an update, with their names and values. Empty if it changes nothing. */
+  update(): RequestParts & { UpdateExpression: string } {
+    const clauses = Object.entries(this.changes).filter(([, changes]) => changes.length > 0)
+    const UpdateExpression = clauses.map(([verb, changes]) => `${verb} ${changes.join(', ')}`).join(' ')
+    return { UpdateExpression, ...this.parts() }
+  }
+
+  /** The conditions, with their names and values. */
+  check(): Condition {
+    return { ConditionExpression: all(...this.conditions), ...this.parts() }
+  }
+
+  /** The conditions, if there are any, and all names and values. */
+  parts(): RequestParts {
     return {
+      ...(this.conditions.length > 0 && { ConditionExpression: all(...this.conditions) }),
       ...(this.names.size > 0 && {
         ExpressionAttributeNames: Object.fromEntries([...this.names].map(([name, short]) => [short, name])),
       }),
@@ -53,6 +106,12 @@ export class Expression {
     if (placeholder === undefined) this.names.set(part, (placeholder = `#n${this.names.size}`))
     return placeholder
   }
+}
+
+/** The parts of a request that is executed only if the condition is met. */
+export function when(condition: (expression: Expression) => string): Condition {
+  const expression = new Expression()
+  return expression.when(condition(expression)).check()
 }
 
 export const all = (...conditions: (string | undefined)[]): string =>

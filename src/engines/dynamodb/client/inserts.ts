@@ -4,6 +4,7 @@ import {
   type BatchStatementResponse,
   type DynamoDBClient,
 } from '@aws-sdk/client-dynamodb'
+import { chunksOf } from '../../../core/chunks.js'
 import type { Item } from './attributes.js'
 import { MAX_BATCH_WRITES } from './batches.js'
 import type { Call, Calls } from './calls.js'
@@ -43,8 +44,7 @@ export function insertByStatements(
 ): Promise<Insertion[]> {
   return calls.write(call, true, async (deadline, trace) => {
     const ends: Insertion[] = []
-    for (let at = 0; at < items.length; at += MAX_BATCH_WRITES) {
-      const chunk = items.slice(at, at + MAX_BATCH_WRITES)
+    for (const chunk of chunksOf(items, MAX_BATCH_WRITES)) {
       ends.push(...(await insertChunk(client, calls, call, table, chunk, deadline, trace)))
       trace.mayBeApplied = true
     }

@@ -1,4 +1,3 @@
-import type { DynamodbUrl } from '../../../config/store-url-dynamodb.js'
 import {
   type Check,
   type CheckResult,
@@ -12,9 +11,11 @@ import {
 } from '../../../core/diagnosis.js'
 import { DynamoClient } from '../client/client.js'
 import { ServerClock } from '../client/server-clock.js'
-import { DEFAULT_PROBE_INTERVAL_MS, type DynamodbOptions } from '../index.js'
+import { DEFAULT_DYNAMODB } from '../defaults.js'
+import type { DynamodbOptions } from '../index.js'
 import { describeTables, type TableState } from '../tables/table-state.js'
 import { TABLE_ROLES } from '../tables/tables.js'
+import type { DynamodbUrl } from '../url.js'
 import type { DynamodbFacts } from './context.js'
 import { clockCheck, feedCheck, latencyCheck, queueCheck, rowsCheck } from './running.js'
 import {
@@ -77,7 +78,7 @@ export async function diagnoseDynamodb(
   where: string,
 ): Promise<Diagnosis> {
   const { region, endpoint } = url
-  const { credentials, topicArn, queues, probeIntervalMs = DEFAULT_PROBE_INTERVAL_MS } = options
+  const { credentials, topicArn, queues, probeIntervalMs = DEFAULT_DYNAMODB.probeIntervalMs } = options
   const serverClock = new ServerClock(now)
   const given = {
     ...(credentials !== undefined && { credentials }),

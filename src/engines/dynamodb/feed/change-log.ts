@@ -11,7 +11,7 @@ import { decodeMeta } from '../allowlist/meta.js'
 import type { AppliedChanges } from '../allowlist/tokens.js'
 import { bytesOf, type Item } from '../client/attributes.js'
 import type { DynamoClient, Page } from '../client/client.js'
-import { Expression } from '../client/expression.js'
+import { between } from '../client/key-ranges.js'
 import { headKey, isGiant, layoutOf, markOf } from './feed-items.js'
 import type { Freshness } from './freshness.js'
 import { readHead } from './log-writer.js'
@@ -51,11 +51,7 @@ export class ChangeLog implements ChangeFeed {
 
   async position(list: ListRef): Promise<Position | undefined> {
     const { client, table } = this.options
-    const meta = await client.getItem('feed.position', {
-      TableName: table,
-      Key: metaKey(list.id),
-      ConsistentRead: true,
-    })
+    const meta = await client.readItem('feed.position', table, metaKey(list.id))
     const stored = meta && decodeMeta(meta)
     if (stored?.incarnation !== list.incarnation || stored.deletedAt !== undefined) return undefined
     const { layout, shardCount } = stored
@@ -115,17 +111,9 @@ export class ChangeLog implements ChangeFeed {
   }
 
   private query(list: ListRef, log: number, position: LogPosition): Promise<Page> {
-    const expression = new Expression()
-    const [PK, SK] = [expression.name('PK'), expression.name('SK')]
-    const partition = expression.value({ S: logPartition(list, layoutOf(position), log) })
-    const from = expression.value({ S: sequenceSort(position.sequence + 1) })
-    const to = expression.value({ S: LOG_HEAD })
-    return this.options.client.query('feed.read', {
-      TableName: this.options.table,
-      KeyConditionExpression: `${PK} = ${partition} AND ${SK} BETWEEN ${from} AND ${to}`,
-      ConsistentRead: true,
-      ...expression.parts(),
-    })
+    const partition = logPartition(list, layoutOf(position), log)
+    const range = between(partition, sequenceSort(position.sequence + 1), LOG_HEAD)
+    return this.options.client.query('feed.read', { TableName: this.options.table, ...range })
   }
 
   private note({ incarnation }: ListRef, { log, sequence, mark }: LogEntry, item: Item): void {

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chunksOf } from '../../../core/chunks.js'
 import { CatracaError } from '../../../core/errors.js'
+import { sameAttributes } from '../../../guards/allowlist/generation-changes.js'
 import { readDifferences } from '../allowlist/differences.js'
 import { differencesKey, metaKey, placeOf } from '../allowlist/items.js'
 import { decodeMeta, type StoredList } from '../allowlist/meta.js'
-import { attributesAt, type Row, rowOf, sameAttributes, visible } from '../allowlist/rows.js'
+import { attributesAt, type Row, rowOf, visible } from '../allowlist/rows.js'
 import type { Item } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { countExpiries } from './expiry-counter.js'
@@ -68,8 +70,7 @@ export class ChangePublisher {
 
   /** The list, if it exists. */
   async read(listId: string): Promise<StoredList | undefined> {
-    const input = { TableName: this.tables.allowlists, Key: metaKey(listId), ConsistentRead: true }
-    const item = await this.client.getItem('feed.list', input)
+    const item = await this.client.readItem('feed.list', this.tables.allowlists, metaKey(listId))
     const list = item && decodeMeta(item)
     return list?.deletedAt === undefined ? list : undefined
   }
@@ -103,8 +104,8 @@ export class ChangePublisher {
     if (!(await countExpiries(this.client, table, list, expiries, this.now()))) throw new ListChanged()
     const told: PublishedEntry[] = []
     for (const [shard, changes] of byShard(current.filter((change) => isSeen(list, change)))) {
-      for (let at = 0; at < changes.length; at += MAX_IN_ENTRY) {
-        told.push(await this.publishMembers(list, shard, changes.slice(at, at + MAX_IN_ENTRY)))
+      for (const part of chunksOf(changes, MAX_IN_ENTRY)) {
+        told.push(await this.publishMembers(list, shard, part))
       }
     }
     if (meta.some(isSwitch)) told.push(...(await this.publishSwitch(list)))

@@ -1,10 +1,11 @@
+import { countSteps } from '../../../guards/allowlist/generation-changes.js'
 import { metaKey } from '../allowlist/items.js'
 import { type StoredList, unchangedMeta } from '../allowlist/meta.js'
 import { takeFromBatches } from '../allowlist/open-batches.js'
-import { countSteps, decodeRow, rowOf } from '../allowlist/rows.js'
-import { type Item, number } from '../client/attributes.js'
+import { decodeRow, rowOf } from '../allowlist/rows.js'
+import type { Item } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
-import { all, Expression } from '../client/expression.js'
+import { Expression, when } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { expiredKey, expiresIn, PAST_STREAM_SECONDS } from './feed-items.js'
 
@@ -60,16 +61,14 @@ function lower(table: string, list: StoredList, part: readonly Expiry[]): Transa
     sum.customerCount += steps.customerCount
     sum.pendingCount += steps.pendingCount
   }
-  const expression = new Expression()
-  const taken = part.map(({ before }) => decodeRow(before))
-  const batches = takeFromBatches(expression, list.openBatches, taken)
-  const ConditionExpression = all(unchangedMeta(expression, list), ...batches.conditions)
-  const steps = Object.entries(sum).filter(([, step]) => step !== 0)
-  const added = steps.map(([name, step]) => `${expression.name(name)} ${expression.value(number(step))}`)
-  const set = batches.set.length > 0 ? `SET ${batches.set.join(', ')} ` : ''
-  const UpdateExpression = `${set}ADD ${added.join(', ')}`
-  const Key = metaKey(list.id)
-  return { Update: { TableName: table, Key, UpdateExpression, ConditionExpression, ...expression.parts() } }
+  const expression = new Expression().add(sum)
+  expression.when(unchangedMeta(expression, list))
+  takeFromBatches(
+    expression,
+    list.openBatches,
+    part.map(({ before }) => decodeRow(before)),
+  )
+  return { Update: { TableName: table, Key: metaKey(list.id), ...expression.update() } }
 }
 
 function markOf(
@@ -79,11 +78,9 @@ function markOf(
   nowMs: number,
 ): TransactionItem {
   const version = before.changeId?.S ?? `${before.addedAt?.S ?? ''}~${before.expiresAt?.N ?? ''}`
-  const expression = new Expression()
-  const ConditionExpression = expression.absent('PK')
   const Item = {
     ...expiredKey(list.id, customerId, version),
     expiresAt: expiresIn(PAST_STREAM_SECONDS, nowMs),
   }
-  return { Put: { TableName: table, Item, ConditionExpression, ...expression.parts() } }
+  return { Put: { TableName: table, Item, ...when((expression) => expression.absent('PK')) } }
 }

@@ -1,6 +1,6 @@
 import { number, optionalNumber } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
-import { Expression } from '../client/expression.js'
+import { when } from '../client/expression.js'
 import { FEED_HEAD_KEY, PROBE_KEY } from './feed-items.js'
 import { WATERMARKS } from './sequencer.js'
 import type { StreamTable } from './stream-records.js'
@@ -62,14 +62,8 @@ export class Freshness {
   /** Of the pods that find it due, the first one sends. */
   private async send(table: StreamTable, at: number, last: number | undefined): Promise<void> {
     const { client, tables } = this.options
-    const expression = new Expression()
-    const ConditionExpression = expression.equals('at', last === undefined ? undefined : number(last))
+    const isDue = when((expression) => expression.equals('at', last === undefined ? undefined : number(last)))
     const Item = { ...PROBE_KEY, at: number(at) }
-    await client.putItem('feed.probe', {
-      TableName: tables[table],
-      Item,
-      ConditionExpression,
-      ...expression.parts(),
-    })
+    await client.putItem('feed.probe', { TableName: tables[table], Item, ...isDue })
   }
 }

@@ -1,7 +1,7 @@
 import { logPartition } from '../allowlist/items.js'
-import { type Item, number, numberOf, optionalNumber, text } from '../client/attributes.js'
+import { flag, type Item, number, numberOf, optionalNumber, text } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
-import { all, Expression } from '../client/expression.js'
+import { Expression, when } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { entryKey, expiresIn, headKey, LOG_KEPT_SECONDS, type LogRef } from './feed-items.js'
 
@@ -40,8 +40,7 @@ export class LogWriter {
   async head(ref: LogRef): Promise<LogHead> {
     const known = this.heads.get(nameOf(ref))
     if (known !== undefined) return known
-    const input = { TableName: this.table, Key: headKey(ref), ConsistentRead: true }
-    return this.remember(ref, readHead(await this.client.getItem('feed.head', input)))
+    return this.remember(ref, readHead(await this.client.readItem('feed.head', this.table, headKey(ref))))
   }
 
   /**
@@ -62,20 +61,10 @@ export class LogWriter {
 
   /** Nothing more will be appended. Followers of this log get a gap. */
   async close(ref: LogRef): Promise<void> {
-    const expression = new Expression()
-    const closed = `${expression.name('closed')} = ${expression.value({ BOOL: true })}`
-    const expiry = expression.value(expiresIn(LOG_KEPT_SECONDS, this.now()))
+    const closed = { closed: flag(true), expiresAt: expiresIn(LOG_KEPT_SECONDS, this.now()) }
     this.heads.delete(nameOf(ref))
-    await this.client.updateItem(
-      'feed.close',
-      {
-        TableName: this.table,
-        Key: headKey(ref),
-        UpdateExpression: `SET ${closed}, ${expression.name('expiresAt')} = ${expiry}`,
-        ...expression.parts(),
-      },
-      { repeatable: true },
-    )
+    const input = { TableName: this.table, Key: headKey(ref), ...new Expression().set(closed).update() }
+    await this.client.updateItem('feed.close', input, { repeatable: true })
   }
 
   forget(ref: LogRef): void {
@@ -89,28 +78,17 @@ export class LogWriter {
       expiresAt: expiresIn(LOG_KEPT_SECONDS, this.now()),
     }
     if (changeIds.length > 0) item.changeIds = { L: changeIds.map(text) }
-    const expression = new Expression()
-    const ConditionExpression = expression.absent('PK')
-    return { Put: { TableName: this.table, Item: item, ConditionExpression, ...expression.parts() } }
+    return { Put: { TableName: this.table, Item: item, ...when((expression) => expression.absent('PK')) } }
   }
 
   private moveHead(ref: LogRef, head: LogHead, sequence: number, generation: number): TransactionItem {
-    const expression = new Expression()
+    const expression = new Expression().set({ sequence: number(sequence) })
     const last = head.sequence === 0 ? undefined : number(head.sequence)
-    const isOpen = head.isClosed ? expression.exists('closed') : expression.absent('closed')
-    const ConditionExpression = all(expression.equals('sequence', last), isOpen)
-    const set = [`${expression.name('sequence')} = ${expression.value(number(sequence))}`]
-    if (generation !== 0) {
-      set.push(`${expression.name('generation')} = ${expression.value(number(generation))}`)
-    }
-    const opening = head.isClosed
-      ? ` REMOVE ${expression.name('closed')}, ${expression.name('expiresAt')}`
-      : ''
-    const UpdateExpression = `SET ${set.join(', ')}${opening}`
-    const Key = headKey(ref)
-    return {
-      Update: { TableName: this.table, Key, UpdateExpression, ConditionExpression, ...expression.parts() },
-    }
+    expression.when(expression.equals('sequence', last))
+    if (generation !== 0) expression.set({ generation: number(generation) })
+    if (head.isClosed) expression.when(expression.exists('closed')).remove('closed', 'expiresAt')
+    else expression.when(expression.absent('closed'))
+    return { Update: { TableName: this.table, Key: headKey(ref), ...expression.update() } }
   }
 
   private remember(ref: LogRef, head: LogHead): LogHead {

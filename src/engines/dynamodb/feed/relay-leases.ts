@@ -1,6 +1,7 @@
-import { type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
+import { flag, type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { Expression } from '../client/expression.js'
+import { whole } from '../client/key-ranges.js'
 import {
   expiresIn,
   FEED_PARTITION,
@@ -49,16 +50,8 @@ export class RelayLeases {
 
   async state(): Promise<RelayState> {
     const state: RelayState = { shards: [], owners: new Set() }
-    const expression = new Expression()
-    const input = {
-      TableName: this.table,
-      KeyConditionExpression: `${expression.name('PK')} = ${expression.value(text(FEED_PARTITION))}`,
-      ConsistentRead: true,
-      ...expression.parts(),
-    }
-    for await (const items of this.client.queryPages('relay.state', input)) {
-      for (const item of items) this.note(state, item)
-    }
+    const input = { TableName: this.table, ...whole(FEED_PARTITION) }
+    for (const item of await this.client.queryAll('relay.state', input)) this.note(state, item)
     return state
   }
 
@@ -82,7 +75,8 @@ export class RelayLeases {
   /** False: another relay was faster. */
   claim(stream: string, shardId: string): Promise<boolean> {
     const now = this.now()
-    return this.update(stream, shardId, { owner: this.owner, until: now + this.leaseMs }, (expression) => {
+    const lease = { owner: text(this.owner), until: number(now + this.leaseMs) }
+    return this.update(stream, shardId, lease, (expression) => {
       const until = expression.name('until')
       const isFree = `${expression.absent('until')} OR ${until} < ${expression.value(number(now))}`
       const isMine = expression.equals('owner', text(this.owner))
@@ -95,10 +89,10 @@ export class RelayLeases {
     const { checkpoint, cleanAt, isFinished } = progress
     const until = keeps && !isFinished ? this.now() + this.leaseMs : 0
     const set = {
-      until,
-      cleanAt,
-      ...(checkpoint !== undefined && { checkpoint }),
-      ...(isFinished && { finished: true }),
+      until: number(until),
+      cleanAt: number(cleanAt),
+      ...(checkpoint !== undefined && { checkpoint: text(checkpoint) }),
+      ...(isFinished && { finished: flag(true) }),
     }
     return this.update(stream, shardId, set, (expression) => expression.equals('owner', text(this.owner)))
   }
@@ -112,34 +106,16 @@ export class RelayLeases {
   private async update(
     stream: string,
     shardId: string,
-    set: Record<string, string | number | boolean>,
+    set: Item,
     condition: (expression: Expression) => string,
   ): Promise<boolean> {
-    const expression = new Expression()
     // It is renewed while the shard is read. After that it stays for the shard's children.
-    const values = { ...set, expiresAt: Number(expiresIn(PAST_STREAM_SECONDS, this.now()).N) }
-    const assignments = Object.entries(values).map(([name, value]) => {
-      return `${expression.name(name)} = ${expression.value(attributeOf(value))}`
-    })
-    const ConditionExpression = condition(expression)
-    const { applied } = await this.client.updateItem(
-      'relay.lease',
-      {
-        TableName: this.table,
-        Key: shardKey(stream, shardId),
-        UpdateExpression: `SET ${assignments.join(', ')}`,
-        ConditionExpression,
-        ...expression.parts(),
-      },
-      { repeatable: true },
-    )
-    return applied
+    const expiresAt = expiresIn(PAST_STREAM_SECONDS, this.now())
+    const expression = new Expression().set({ ...set, expiresAt })
+    expression.when(condition(expression))
+    const input = { TableName: this.table, Key: shardKey(stream, shardId), ...expression.update() }
+    return (await this.client.updateItem('relay.lease', input, { repeatable: true })).applied
   }
-}
-
-function attributeOf(value: string | number | boolean): Item[string] {
-  if (typeof value === 'string') return text(value)
-  return typeof value === 'number' ? number(value) : { BOOL: value }
 }
 
 function readShard(sort: string, item: Item): ShardState {

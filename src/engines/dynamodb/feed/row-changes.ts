@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import { EntryWriter, RESET_ENTRY } from '../../../guards/allowlist/changes/entry.js'
 import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import { customerSort, keyOf, placeOf, readCustomerSort } from '../allowlist/items.js'
@@ -63,10 +64,7 @@ export async function readRows(
       rows.set(readCustomerSort(item.SK?.S ?? '')!, item)
     }
   }
-  const parts: (readonly string[])[] = []
-  for (let at = 0; at < customers.length; at += MAX_BATCH_KEYS)
-    parts.push(customers.slice(at, at + MAX_BATCH_KEYS))
-  for (let at = 0; at < parts.length; at += AT_ONCE)
-    await Promise.all(parts.slice(at, at + AT_ONCE).map(read))
+  for (const parts of chunksOf(chunksOf(customers, MAX_BATCH_KEYS), AT_ONCE))
+    await Promise.all(parts.map(read))
   return rows
 }

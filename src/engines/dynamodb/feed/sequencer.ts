@@ -1,7 +1,9 @@
-import { keyOf, REGISTRY_PARTITION, readListId } from '../allowlist/items.js'
+import { chunksOf } from '../../../core/chunks.js'
+import { REGISTRY_PARTITION, readListId } from '../allowlist/items.js'
 import { type Item, number, optionalNumber } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { Expression } from '../client/expression.js'
+import { whole } from '../client/key-ranges.js'
 import { ChangePublisher, type PublishedEntry } from './change-publisher.js'
 import { FEED_HEAD_KEY } from './feed-items.js'
 import { LogWriter } from './log-writer.js'
@@ -76,9 +78,7 @@ export class Sequencer {
         failures.push({ listId: work.listId, sequence: work.firstSequence, error })
       }
     }
-    for (let at = 0; at < works.length; at += LISTS_AT_ONCE) {
-      await Promise.all(works.slice(at, at + LISTS_AT_ONCE).map(tellOne))
-    }
+    for (const part of chunksOf(works, LISTS_AT_ONCE)) await Promise.all(part.map(tellOne))
     if (failures.length === 0) {
       for (const [table, at] of probes) await this.confirm(table, Math.min(at, othersUntil))
     }
@@ -94,42 +94,22 @@ export class Sequencer {
   private async confirm(table: StreamTable, at: number): Promise<void> {
     const { client, tables } = this.options
     const TableName = tables.allowlists
-    const head = await client.getItem('feed.watermark', {
-      TableName,
-      Key: FEED_HEAD_KEY,
-      ConsistentRead: true,
-    })
+    const head = await client.readItem('feed.watermark', TableName, FEED_HEAD_KEY)
     const name = WATERMARKS[table]
     const last = (head && optionalNumber(head, name)) ?? 0
     if (at <= last) return
     if (at - last > HOLE_MS) await this.resetAll(at - HOLE_MS)
-    const expression = new Expression()
-    const attribute = expression.name(name)
-    const value = expression.value(number(at))
-    await client.updateItem(
-      'feed.watermark',
-      {
-        TableName,
-        Key: FEED_HEAD_KEY,
-        UpdateExpression: `SET ${attribute} = ${value}`,
-        ConditionExpression: `attribute_not_exists(${attribute}) OR ${attribute} < ${value}`,
-        ...expression.parts(),
-      },
-      { repeatable: true },
-    )
+    const expression = new Expression().set({ [name]: number(at) })
+    const isLater = `${expression.name(name)} < ${expression.value(number(at))}`
+    expression.when(`${expression.absent(name)} OR ${isLater}`)
+    const input = { TableName, Key: FEED_HEAD_KEY, ...expression.update() }
+    await client.updateItem('feed.watermark', input, { repeatable: true })
   }
 
   /** Changes may have been missed: processes with an index of a list created before this time must load it again. */
   async resetAll(createdBefore: number): Promise<void> {
     const { client, tables } = this.options
-    const expression = new Expression()
-    const partition = keyOf(REGISTRY_PARTITION, '').PK
-    const input = {
-      TableName: tables.allowlists,
-      KeyConditionExpression: `${expression.name('PK')} = ${expression.value(partition)}`,
-      ConsistentRead: true,
-      ...expression.parts(),
-    }
+    const input = { TableName: tables.allowlists, ...whole(REGISTRY_PARTITION) }
     for await (const items of client.queryPages('feed.reset', input)) {
       for (const item of items) await this.resetOld(item, createdBefore)
     }

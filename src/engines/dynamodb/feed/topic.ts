@@ -1,4 +1,5 @@
 import { PublishBatchCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns'
+import { chunksOf } from '../../../core/chunks.js'
 import { CatracaError } from '../../../core/errors.js'
 import type { FeedMessage, MessageSink } from './messages.js'
 
@@ -19,8 +20,7 @@ export class Topic implements MessageSink {
   }
 
   async publish(messages: readonly FeedMessage[]): Promise<void> {
-    for (let at = 0; at < messages.length; at += MAX_BATCH) {
-      const part = messages.slice(at, at + MAX_BATCH)
+    for (const part of chunksOf(messages, MAX_BATCH)) {
       const command = new PublishBatchCommand({
         TopicArn: this.arn,
         PublishBatchRequestEntries: part.map((message, i) => ({

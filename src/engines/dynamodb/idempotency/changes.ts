@@ -2,7 +2,7 @@ import type { Claim, Completion } from '../../../guards/idempotency/port.js'
 import type { RecordKey } from '../../../guards/idempotency/types.js'
 import { type Item, number, text } from '../client/attributes.js'
 import type { PutInput, UpdateInput } from '../client/client.js'
-import { all, Expression } from '../client/expression.js'
+import { all, Expression, when } from '../client/expression.js'
 import { responseAttributes } from './items.js'
 import { keyOf, moment, ttlOf } from './keys.js'
 import { type Parts, partAttributes } from './parts.js'
@@ -61,17 +61,13 @@ export function claimUpdate(table: string, claim: Claim, now: number): UpdateInp
 
 /** Replaces a record that is unchanged since it was read, or still absent. */
 export function replacement(table: string, item: Item, seen: Item | undefined): PutInput {
-  const e = new Expression()
   const marks = ['status', 'owner', 'attempt', 'leaseUntil', 'updatedAt', 'expiresAt', 'requestHash']
-  return {
-    TableName: table,
-    Item: item,
-    ConditionExpression:
-      seen === undefined
-        ? e.absent('pk')
-        : all(e.exists('pk'), ...marks.map((name) => e.equals(name, seen[name]))),
-    ...e.parts(),
-  }
+  const isAsSeen = when((e) =>
+    seen === undefined
+      ? e.absent('pk')
+      : all(e.exists('pk'), ...marks.map((name) => e.equals(name, seen[name]))),
+  )
+  return { TableName: table, Item: item, ...isAsSeen }
 }
 
 /** Condition: the owner holds the record and it has not expired. */
@@ -87,17 +83,9 @@ function ownerUpdate(
   now: number,
   { set, remove = [], also }: { set: Item; remove?: string[]; also?: (e: Expression) => string },
 ): UpdateInput {
-  const e = new Expression()
-  const changes = Object.entries({ ...set, updatedAt: text(moment(now)) })
-  const sets = changes.map(([name, value]) => `${e.name(name)} = ${e.value(value)}`)
-  const removes = remove.length === 0 ? '' : ` REMOVE ${remove.map((name) => e.name(name)).join(', ')}`
-  return {
-    TableName: table,
-    Key: keyOf(key),
-    UpdateExpression: `SET ${sets.join(', ')}${removes}`,
-    ConditionExpression: all(owned(e, owner, now), also?.(e)),
-    ...e.parts(),
-  }
+  const e = new Expression().set({ ...set, updatedAt: text(moment(now)) }).remove(...remove)
+  e.when(owned(e, owner, now), also?.(e))
+  return { TableName: table, Key: keyOf(key), ...e.update() }
 }
 
 export function completeUpdate(
@@ -143,11 +131,6 @@ export function extendUpdate(
 
 /** For a first attempt, which leaves no record. */
 export function releaseDelete(table: string, key: RecordKey, owner: string, now: number) {
-  const e = new Expression()
-  return {
-    TableName: table,
-    Key: keyOf(key),
-    ConditionExpression: all(owned(e, owner, now), e.equals('attempt', ONE)),
-    ...e.parts(),
-  }
+  const isFirst = when((e) => all(owned(e, owner, now), e.equals('attempt', ONE)))
+  return { TableName: table, Key: keyOf(key), ...isFirst }
 }

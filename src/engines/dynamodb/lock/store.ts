@@ -10,7 +10,7 @@ import {
 import { type Attribute, number, text } from '../client/attributes.js'
 import type { WriteResult } from '../client/calls.js'
 import type { DynamoClient } from '../client/client.js'
-import { all, Expression } from '../client/expression.js'
+import { Expression } from '../client/expression.js'
 import { type LockItem, lockItemKey, lockTtl, readLock } from './items.js'
 import { Observations } from './observations.js'
 
@@ -64,10 +64,9 @@ export class DynamodbLocks implements LockStore {
       const isFree = expression.absent('lockOwner')
       const isOver = overdue === undefined ? '' : ` OR ${expression.equals('version', text(overdue))}`
       const isNewer = `${expression.name('fence')} < ${expression.value(number(fence))}`
-      return {
-        condition: all(`${isFree}${isOver}`, `${expression.absent('fence')} OR ${isNewer}`),
-        set: { ...holder(owner, ttlMs, this.time(now)), fence: number(fence) },
-      }
+      expression
+        .when(`${isFree}${isOver}`, `${expression.absent('fence')} OR ${isNewer}`)
+        .set({ ...holder(owner, ttlMs, this.time(now)), fence: number(fence) })
     })
   }
 
@@ -89,10 +88,9 @@ export class DynamodbLocks implements LockStore {
   }
 
   async extend(name: string, owner: string, ttlMs: number, now: number): Promise<OwnerOutcome> {
-    const result = await this.update('lock.extend', name, (expression) => ({
-      condition: expression.equals('lockOwner', text(owner)),
-      set: holder(owner, ttlMs, this.time(now)),
-    }))
+    const result = await this.update('lock.extend', name, (expression) => {
+      expression.when(expression.equals('lockOwner', text(owner))).set(holder(owner, ttlMs, this.time(now)))
+    })
     return result.applied ? 'done' : 'lost'
   }
 
@@ -127,8 +125,7 @@ export class DynamodbLocks implements LockStore {
   }
 
   private async item(name: string): Promise<LockItem | undefined> {
-    const input = { TableName: this.table, Key: lockItemKey(name), ConsistentRead: true }
-    const item = await this.client.getItem('lock.read', input)
+    const item = await this.client.readItem('lock.read', this.table, lockItemKey(name))
     return item === undefined ? undefined : readLock(item)
   }
 
@@ -138,40 +135,19 @@ export class DynamodbLocks implements LockStore {
     now: number,
     condition: (expression: Expression) => string,
   ): Promise<WriteResult> {
-    return this.update(verb, name, (expression) => ({
-      condition: condition(expression),
-      set: { ttl: lockTtl(this.time(now), 0) },
-      removes: HOLDER,
-    }))
+    return this.update(verb, name, (expression) => {
+      expression
+        .when(condition(expression))
+        .set({ ttl: lockTtl(this.time(now), 0) })
+        .remove(...HOLDER)
+    })
   }
 
-  private update(
-    verb: string,
-    name: string,
-    plan: (expression: Expression) => {
-      condition: string
-      set: Record<string, Attribute>
-      removes?: readonly string[]
-    },
-  ): Promise<WriteResult> {
+  private update(verb: string, name: string, plan: (expression: Expression) => void): Promise<WriteResult> {
     const expression = new Expression()
-    const { condition, set, removes = [] } = plan(expression)
-    const sets = Object.entries(set).map(([path, value]) => {
-      return `${expression.name(path)} = ${expression.value(value)}`
-    })
-    const removed = removes.map((path) => expression.name(path))
-    const REMOVE = removed.length === 0 ? '' : ` REMOVE ${removed.join(', ')}`
-    return this.client.updateItem(
-      verb,
-      {
-        TableName: this.table,
-        Key: lockItemKey(name),
-        ConditionExpression: condition,
-        UpdateExpression: `SET ${sets.join(', ')}${REMOVE}`,
-        ...expression.parts(),
-      },
-      { repeatable: true },
-    )
+    plan(expression)
+    const input = { TableName: this.table, Key: lockItemKey(name), ...expression.update() }
+    return this.client.updateItem(verb, input, { repeatable: true })
   }
 }
 

@@ -8,7 +8,7 @@ import type {
 } from '../../../guards/one-time-code/port.js'
 import { type Item, number, numberOf, optionalText, text } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
-import { all, Expression } from '../client/expression.js'
+import { Expression } from '../client/expression.js'
 
 const VERB = 'codes'
 
@@ -70,29 +70,24 @@ export class DynamodbCodes implements CodeStore {
   }
 
   private read(key: CodeKey): Promise<Item | undefined> {
-    return this.client.getItem(VERB, { TableName: this.table, Key: keyOf(key), ConsistentRead: true })
+    return this.client.readItem(VERB, this.table, keyOf(key))
   }
 
   async attempt(key: CodeKey, { salt, digests, maxAttempts }: Attempt, now: number): Promise<AttemptOutcome> {
     const at = this.time(now)
     const expression = new Expression()
     const attempts = expression.name('attempts')
-    const isOpen = [
-      expression.equals('salt', text(salt)),
-      `${expression.name('expiresAt')} > ${expression.value(number(at))}`,
-      `${attempts} < ${expression.value(number(maxAttempts))}`,
-    ]
-    const removed = digests.map((digest) => expression.name(hashName(digest))).join(', ')
+    expression
+      .when(
+        expression.equals('salt', text(salt)),
+        `${expression.name('expiresAt')} > ${expression.value(number(at))}`,
+        `${attempts} < ${expression.value(number(maxAttempts))}`,
+      )
+      .add({ attempts: 1 })
+      .remove(...digests.map(hashName))
     const result = await this.client.updateItem(
       VERB,
-      {
-        TableName: this.table,
-        Key: keyOf(key),
-        UpdateExpression: `SET ${attempts} = ${attempts} + ${expression.value(number(1))} REMOVE ${removed}`,
-        ConditionExpression: all(...isOpen),
-        ReturnValues: 'ALL_OLD',
-        ...expression.parts(),
-      },
+      { TableName: this.table, Key: keyOf(key), ReturnValues: 'ALL_OLD', ...expression.update() },
       { repeatable: false },
     )
     const { item } = result

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import type {
   ConfigBatch,
   ConfigPage,
@@ -6,6 +7,7 @@ import type {
 } from '../../../guards/rate-limit/port.js'
 import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../../guards/rate-limit/types.js'
 import { flag, flagOf, type Item, number, text, textOf } from '../client/attributes.js'
+import { between, startingWith } from '../client/key-ranges.js'
 import { MAX_TRANSACTION_ITEMS, type TransactionItem } from '../client/transactions.js'
 import { configOf, itemsOf } from './config-items.js'
 import { Directory } from './directory.js'
@@ -76,8 +78,7 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
     const { keys, isLast } = await this.directory.page(level, after, limit)
     const wanted = keys.filter((key) => resource === undefined || key.resource === resource)
     const items: ConfigPage['items'] = []
-    for (let i = 0; i < wanted.length; i += READ_AT_ONCE) {
-      const part = wanted.slice(i, i + READ_AT_ONCE)
+    for (const part of chunksOf(wanted, READ_AT_ONCE)) {
       const found = await Promise.all(part.map(async (key) => this.items(key, true)))
       for (const [n, key] of part.entries()) {
         const config = configOf(key, found[n]!)
@@ -97,12 +98,7 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
     const { client, table: TableName } = this.guards
     const { items, next } = await client.query('limit.config', {
       TableName,
-      KeyConditionExpression: 'PK = :partition AND SK BETWEEN :first AND :last',
-      ExpressionAttributeValues: {
-        ':partition': text(entityPartition(entity)),
-        ':first': text(LIMIT_PREFIX),
-        ':last': text(PARENT_SORT),
-      },
+      ...between(entityPartition(entity), LIMIT_PREFIX, PARENT_SORT),
       Limit: ENTITY_ITEMS,
       ConsistentRead,
     })
@@ -122,18 +118,8 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
   }
 
   private async items(key: ConfigKey, ConsistentRead: boolean): Promise<Item[]> {
-    const found: Item[] = []
-    const pages = this.guards.client.queryPages('limit.config', {
-      TableName: this.guards.table,
-      KeyConditionExpression: 'PK = :partition AND begins_with(SK, :prefix)',
-      ExpressionAttributeValues: {
-        ':partition': text(levelPartition(key)),
-        ':prefix': text(limitPrefix(key.resource)),
-      },
-      ConsistentRead,
-    })
-    for await (const page of pages) found.push(...page)
-    return found
+    const range = { ...startingWith(levelPartition(key), limitPrefix(key.resource)), ConsistentRead }
+    return this.guards.client.queryAll('limit.config', { TableName: this.guards.table, ...range })
   }
 
   private async parent(entity: string | undefined, ConsistentRead: boolean): Promise<Item | undefined> {

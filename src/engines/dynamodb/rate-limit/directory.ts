@@ -1,5 +1,6 @@
 import type { ConfigKey, Level } from '../../../guards/rate-limit/types.js'
 import { text } from '../client/attributes.js'
+import { behind, whole } from '../client/key-ranges.js'
 import {
   directoryKey,
   directoryPartition,
@@ -23,15 +24,11 @@ export class Directory {
   constructor(private readonly guards: LimitTable) {}
 
   async page(level: Level, after: ConfigKey | undefined, limit: number) {
+    const partition = directoryPartition(level)
     const { items, next } = await this.guards.client.query('limit.config', {
       TableName: this.guards.table,
-      KeyConditionExpression: after === undefined ? 'PK = :level' : 'PK = :level AND SK > :after',
-      ExpressionAttributeValues: {
-        ':level': text(directoryPartition(level)),
-        ...(after !== undefined && { ':after': text(directorySort(after)) }),
-      },
+      ...(after === undefined ? whole(partition) : behind(partition, directorySort(after))),
       Limit: limit,
-      ConsistentRead: true,
     })
     const keys = items.map(({ SK }) => readDirectorySort(level, SK!.S!))
     return { keys, isLast: next === undefined || keys.length === 0 }

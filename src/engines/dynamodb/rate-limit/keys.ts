@@ -63,10 +63,8 @@ export const HEAD_PREFIX = 'HEAD#'
 /** The number of the last notice of a kind; that of `config` also has the schema version. */
 export const headKey = (kind: NoticeKind): Key => keyOf(NOTICE_PARTITION, HEAD_PREFIX + kind)
 const NUMBER_DIGITS = 16
-export const noticeSort = (kind: NoticeKind, number: number): string =>
-  `${kind}#${String(number).padStart(NUMBER_DIGITS, '0')}`
 export const noticeKey = (kind: NoticeKind, number: number): Key =>
-  keyOf(NOTICE_PARTITION, noticeSort(kind, number))
+  keyOf(NOTICE_PARTITION, `${kind}#${String(number).padStart(NUMBER_DIGITS, '0')}`)
 
 /** The usage of a resource in one hour. */
 export const usagePartition = (resource: string): string => `${STORE_PARTITION}USAGE#${resource}`

@@ -1,7 +1,10 @@
+import { changedConfig } from '../../../guards/rate-limit/notice-listeners.js'
 import type { ConfigKey, Subject } from '../../../guards/rate-limit/types.js'
-import { type Item, number, numberOf, optionalNumber, optionalText, text } from '../client/attributes.js'
+import { type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
+import { startingWith } from '../client/key-ranges.js'
+import { NumberedItems } from '../client/numbered-items.js'
 import type { TransactionItem } from '../client/transactions.js'
-import { HEAD_PREFIX, headKey, NOTICE_PARTITION, type NoticeKind, noticeKey, noticeSort } from './keys.js'
+import { HEAD_PREFIX, headKey, NOTICE_PARTITION, type NoticeKind, noticeKey } from './keys.js'
 import { type LimitTable, ttlOf } from './table.js'
 
 const KEPT_MS = 3_600_000
@@ -13,30 +16,20 @@ export interface Heads extends Record<NoticeKind, number> {
 
 /** Notices in the table: for each kind those of the last hour, numbered, and the number of the last one. */
 export class NoticeLog {
+  private readonly items: Record<NoticeKind, NumberedItems>
+
   constructor(
     private readonly guards: LimitTable,
     private readonly now: () => number,
-  ) {}
+  ) {
+    const items = (kind: NoticeKind) =>
+      new NumberedItems(guards, 'limit', headKey(kind), (number) => noticeKey(kind, number))
+    this.items = { config: items('config'), freed: items('freed') }
+  }
 
-  /**
-   * Counts first, then writes the notice: a process that dies in between leaves a number without a notice, which
-   * means that anything may be freed.
-   */
-  async tellFreed(subjects: readonly Subject[]): Promise<void> {
-    const { client, table } = this.guards
-    const input = {
-      TableName: table,
-      Key: headKey('freed'),
-      UpdateExpression: 'ADD #number :one',
-      ExpressionAttributeNames: { '#number': 'number' },
-      ExpressionAttributeValues: { ':one': number(1) },
-      ReturnValues: 'ALL_NEW',
-    } as const
-    // Counted twice, there is also a number without a notice.
-    const { item } = await client.updateItem('limit.tell', input, { repeatable: true })
+  tellFreed(subjects: readonly Subject[]): Promise<void> {
     const names = subjects.map(({ entity, resource }) => text(`${entity}#${resource}`))
-    const notice = { ...this.noticeOf('freed', numberOf(item!, 'number')), subjects: { L: names } }
-    await client.putItem('limit.tell', { TableName: table, Item: notice })
+    return this.items.freed.append({ ...this.ttl(), subjects: { L: names } })
   }
 
   /**
@@ -44,7 +37,7 @@ export class NoticeLog {
    */
   configNotice(from: number, key: ConfigKey | undefined): TransactionItem[] {
     const { table: TableName } = this.guards
-    const notice = this.noticeOf('config', from + 1)
+    const notice: Item = { ...noticeKey('config', from + 1), ...this.ttl() }
     if (key !== undefined) {
       notice.level = text(key.level)
       notice.resource = text(key.resource)
@@ -65,11 +58,8 @@ export class NoticeLog {
   /** Eventually consistent. */
   async heads(): Promise<Heads> {
     const { client, table: TableName } = this.guards
-    const { items } = await client.query('limit.watch', {
-      TableName,
-      KeyConditionExpression: 'PK = :partition AND begins_with(SK, :head)',
-      ExpressionAttributeValues: { ':partition': text(NOTICE_PARTITION), ':head': text(HEAD_PREFIX) },
-    })
+    const range = { ...startingWith(NOTICE_PARTITION, HEAD_PREFIX), ConsistentRead: false }
+    const { items } = await client.query('limit.watch', { TableName, ...range })
     const head = (kind: NoticeKind) => items.find(({ SK }) => SK?.S === HEAD_PREFIX + kind) ?? {}
     return {
       config: countOf(head('config')),
@@ -89,35 +79,20 @@ export class NoticeLog {
     return { count: countOf(item), schemaVersion: versionOf(item) }
   }
 
-  async read(kind: NoticeKind, from: number, to: number): Promise<Item[]> {
-    const { client, table: TableName } = this.guards
-    const { items } = await client.query('limit.watch', {
-      TableName,
-      KeyConditionExpression: 'PK = :partition AND SK BETWEEN :from AND :to',
-      ExpressionAttributeValues: {
-        ':partition': text(NOTICE_PARTITION),
-        ':from': text(noticeSort(kind, from)),
-        ':to': text(noticeSort(kind, to)),
-      },
-      ConsistentRead: true,
-    })
-    return items
+  read(kind: NoticeKind, from: number, to: number): Promise<Item[]> {
+    return this.items[kind].read(from, to)
   }
 
-  private noticeOf(kind: NoticeKind, count: number): Item {
-    return { ...noticeKey(kind, count), ttl: number(ttlOf(this.now() + KEPT_MS)) }
+  private ttl(): Item {
+    return { ttl: number(ttlOf(this.now() + KEPT_MS)) }
   }
 }
 
 const countOf = (item: Item): number => optionalNumber(item, 'number') ?? 0
 const versionOf = (item: Item): number => optionalNumber(item, 'schema_version') ?? 1
 
-export function changedKey(notice: Item): ConfigKey | undefined {
-  const [level, resource, entity] = ['level', 'resource', 'entity'].map((name) => optionalText(notice, name))
-  if (resource === undefined) return undefined
-  if (level === 'entity' && entity !== undefined) return { level, entity, resource }
-  return level === 'system' || level === 'resource' ? { level, resource } : undefined
-}
+export const changedKey = (notice: Item): ConfigKey | undefined =>
+  changedConfig(...['level', 'resource', 'entity'].map((name) => optionalText(notice, name)))
 
 /** Empty: too many to name. */
 export const freedSubjects = (notice: Item): Subject[] =>

@@ -1,5 +1,7 @@
 import { isCatracaError } from '../../../core/errors.js'
-import { every, later } from '../../../core/timers.js'
+import { LogFollower } from '../../../core/numbered-log.js'
+import { later } from '../../../core/timers.js'
+import { NoticeListeners } from '../../../guards/rate-limit/notice-listeners.js'
 import type { Freed } from '../../../guards/rate-limit/port.js'
 import type { ConfigKey, Subject } from '../../../guards/rate-limit/types.js'
 import type { Item } from '../client/attributes.js'
@@ -19,28 +21,25 @@ const RETRY_MS = 1000
 const MAX_SUBJECTS = 100
 const MAX_NOTICES = 200
 /** A missing table is polled less often. */
-const POLLS_PER_TRY = 40
+const RETRY_TABLE_MS = 30_000
 /** For this long after a change was noticed, an eventually consistent read could still miss it. */
 const SETTLING_MS = 3000
-
-type OnFreed = (freed: Freed) => void
-type OnConfig = (changed: ConfigKey | undefined) => void
 
 /**
  * Notices that instances share: changed configuration, and subjects with freed capacity. Every instance polls the
  * numbers of the last notices. A number without a notice, or a deleted notice, means that anything may have changed.
  */
 export class Notices {
-  private readonly freed = new Set<OnFreed>()
-  private readonly configs = new Set<OnConfig>()
-  private last: Heads | undefined
+  private readonly listeners = new NoticeListeners()
+  private readonly followers: Record<NoticeKind, LogFollower<Item>>
+  /** One read shows the heads of both logs. */
+  private heads: Promise<Heads> | undefined
+  private schema = 1
   private lookedAt = Number.NEGATIVE_INFINITY
+  private retryAt = Number.NEGATIVE_INFINITY
   private settledAt = Number.NEGATIVE_INFINITY
   private pending: Subject[] = []
-  private timer: NodeJS.Timeout | undefined
   private telling: NodeJS.Timeout | undefined
-  private looking: Promise<void> | undefined
-  private skipped = 0
   private usedAt: number
 
   constructor(
@@ -48,6 +47,19 @@ export class Notices {
     private readonly time: () => number = () => performance.now(),
   ) {
     this.usedAt = time()
+    this.followers = { config: this.follower('config'), freed: this.follower('freed') }
+  }
+
+  private follower(kind: NoticeKind): LogFollower<Item> {
+    const log = {
+      head: (last: number | undefined) => this.head(kind, last),
+      read: (from: number, to: number) => this.log.read(kind, from, to),
+      onEntry: (notice: Item) => this.tell(kind, notice),
+      onLost: () => {},
+      onResumed: () => this.tellAll(kind),
+    }
+    const options = { pollMs: POLL_MS, graceMs: GRACE_MS, maxEntries: MAX_NOTICES }
+    return new LogFollower(log, { ...options, isIdle: () => this.isIdle() })
   }
 
   /** Called for every request: if limits are not used, polling is less frequent. */
@@ -55,29 +67,33 @@ export class Notices {
     const now = this.time()
     const wasIdle = now - this.usedAt > IDLE_AFTER_MS
     this.usedAt = now
-    if (wasIdle && this.timer !== undefined) this.poll()
+    if (wasIdle) for (const follower of Object.values(this.followers)) follower.wake()
   }
 
-  onFreed(listener: OnFreed): () => void {
-    return this.listen(this.freed, listener)
+  private isIdle(): boolean {
+    const now = this.time()
+    return now < this.retryAt || (now - this.usedAt > IDLE_AFTER_MS && now - this.lookedAt < IDLE_POLL_MS)
   }
 
-  onConfig(listener: OnConfig): () => void {
-    return this.listen(this.configs, listener)
+  onFreed(listener: (freed: Freed) => void): () => void {
+    return this.follow(this.listeners.onFreed(listener))
   }
 
-  private listen<T>(listeners: Set<T>, listener: T): () => void {
-    listeners.add(listener)
-    if (this.timer === undefined) {
-      this.timer = every(() => this.poll(), POLL_MS).unref()
-      this.poll()
-    }
+  onConfig(listener: (changed: ConfigKey | undefined) => void): () => void {
+    return this.follow(this.listeners.onConfig(listener))
+  }
+
+  /** Both at once, so that their polls share the read of the heads. */
+  private follow(remove: () => void): () => void {
+    for (const follower of Object.values(this.followers)) follower.start().catch(() => {})
     return () => {
-      listeners.delete(listener)
-      if (this.freed.size + this.configs.size > 0) return
-      clearInterval(this.timer)
-      this.timer = undefined
+      remove()
+      if (this.listeners.isEmpty) void this.stop()
     }
+  }
+
+  private async stop(): Promise<void> {
+    await Promise.all(Object.values(this.followers).map((follower) => follower.stop()))
   }
 
   /** Configuration was changed a moment ago, by this or another instance. */
@@ -91,8 +107,8 @@ export class Notices {
 
   /** While polling, it is known already. */
   async schemaVersion(): Promise<number> {
-    const isFresh = this.timer !== undefined && this.time() - this.lookedAt < 2 * POLL_MS
-    if (isFresh && !this.isSettling) return this.last!.schemaVersion
+    const isFresh = this.followers.config.isFollowing && this.time() - this.lookedAt < 2 * POLL_MS
+    if (isFresh && !this.isSettling) return this.schema
     return (await this.log.head('limit.config', 'config', this.isSettling)).schemaVersion
   }
 
@@ -120,75 +136,48 @@ export class Notices {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.timer)
-    this.timer = undefined
-    this.freed.clear()
-    this.configs.clear()
-    await this.looking
+    this.listeners.clear()
+    await this.stop()
     await this.flush().catch(() => {})
     clearTimeout(this.telling)
   }
 
-  private poll(): void {
-    const now = this.time()
-    const isIdle = now - this.usedAt > IDLE_AFTER_MS
-    if (this.looking !== undefined || (isIdle && now - this.lookedAt < IDLE_POLL_MS)) return
-    if (this.skipped-- > 0) return
-    this.skipped = 0
-    this.looking = this.look()
-      .catch((error) => {
-        // If DynamoDB does not answer, callers get errors from their own calls. Missed notices are found later.
-        if (isCatracaError(error, 'STORE_UNUSABLE')) this.skipped = POLLS_PER_TRY
-      })
-      .finally(() => {
-        this.looking = undefined
-      })
+  /** A lower number is mostly an old read; otherwise the table was restored to an earlier state. */
+  private async head(kind: NoticeKind, last: number | undefined): Promise<number> {
+    this.heads ??= this.readHeads().finally(() => {
+      this.heads = undefined
+    })
+    const { [kind]: seen } = await this.heads
+    return last === undefined || seen >= last ? seen : (await this.log.head('limit.watch', kind, true)).count
   }
 
-  private async look(): Promise<void> {
-    const found = await this.log.heads()
-    const { last } = this
-    this.last = { ...(last ?? found), schemaVersion: found.schemaVersion }
-    this.lookedAt = this.time()
-    for (const kind of ['config', 'freed'] as const) {
-      // What happened before the first read is unknown, so nothing cached before it is used.
-      if (last === undefined) this.notifyAll(kind)
-      else if (found[kind] !== last[kind]) await this.hear(kind, found[kind])
+  /** If DynamoDB does not answer, callers get errors from their own calls. Missed notices are found later. */
+  private async readHeads(): Promise<Heads> {
+    try {
+      const heads = await this.log.heads()
+      this.schema = heads.schemaVersion
+      this.lookedAt = this.time()
+      return heads
+    } catch (error) {
+      if (isCatracaError(error, 'STORE_UNUSABLE')) this.retryAt = this.time() + RETRY_TABLE_MS
+      throw error
     }
   }
 
-  private async hear(kind: NoticeKind, seen: number): Promise<void> {
-    const { log } = this
-    const last = this.last![kind]
-    // A lower number is mostly an old read; otherwise the table was restored to an earlier state.
-    const found = seen > last ? seen : (await log.head('limit.watch', kind, true)).count
-    const expected = found - last
-    if (expected === 0) return
-    const isFew = expected > 0 && expected <= MAX_NOTICES
-    let notices = isFew ? await log.read(kind, last + 1, found) : []
-    if (isFew && notices.length < expected) {
-      await new Promise((resolve) => setTimeout(resolve, GRACE_MS).unref())
-      notices = await log.read(kind, last + 1, found)
-    }
-    this.last![kind] = found
-    if (notices.length !== expected) this.notifyAll(kind)
-    else for (const notice of notices) this.tellOne(kind, notice)
-  }
-
-  private tellOne(kind: NoticeKind, notice: Item): void {
+  private tell(kind: NoticeKind, notice: Item): void {
     const subjects = kind === 'freed' ? freedSubjects(notice) : []
     if (kind === 'config') this.tellConfig(changedKey(notice))
-    else if (subjects.length === 0) this.notifyAll(kind)
-    else for (const subject of subjects) for (const listener of this.freed) listener(subject)
+    else if (subjects.length === 0) this.tellAll(kind)
+    else for (const subject of subjects) this.listeners.tellFreed(subject)
   }
 
-  private notifyAll(kind: NoticeKind): void {
+  private tellAll(kind: NoticeKind): void {
     if (kind === 'config') this.tellConfig(undefined)
-    else for (const listener of this.freed) listener(undefined)
+    else this.listeners.tellFreed(undefined)
   }
 
   private tellConfig(changed: ConfigKey | undefined): void {
     this.changedHere()
-    for (const listener of this.configs) listener(changed)
+    this.listeners.tellConfig(changed)
   }
 }

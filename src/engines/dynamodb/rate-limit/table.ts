@@ -21,8 +21,7 @@ export const TTL_MARGIN_SECONDS = 300
 export const ttlOf = (endsAt: number): number => Math.ceil(endsAt / 1000) + TTL_MARGIN_SECONDS
 
 export async function readSubject({ client, table }: LimitTable, subject: Subject): Promise<CachedSubject> {
-  const input = { TableName: table, Key: subjectKey(subject), ConsistentRead: true }
-  return readKnown(await client.getItem('limit.look', input))
+  return readKnown(await client.readItem('limit.look', table, subjectKey(subject)))
 }
 
 export async function readSubjects(

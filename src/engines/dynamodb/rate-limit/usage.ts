@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import type {
   EntityUse,
   LimitUse,
@@ -5,9 +6,10 @@ import type {
   UsageRetention,
   UsageStore,
 } from '../../../guards/rate-limit/port.js'
-import { addUp, surplusOf } from '../../../guards/rate-limit/usage-hours.js'
-import { type Item, number, text } from '../client/attributes.js'
+import { addUp, hourOf, surplusOf } from '../../../guards/rate-limit/usage-hours.js'
+import { type Item, number } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
+import { between } from '../client/key-ranges.js'
 import { readUsageSort, usageKey, usagePartition, usageSort } from './keys.js'
 import { type LimitTable, ttlOf } from './table.js'
 
@@ -15,8 +17,6 @@ const HOUR_MS = 3_600_000
 const IN_FLIGHT = 32
 /** An expression has at most 300 operations and 4 KB. */
 const USES_PER_UPDATE = 60
-const TOTAL = /^([ad])#([^#]+)$/
-const ENTITY = /^([AD])#([^#]+)#(.+)$/
 
 type Use = LimitUse & { entity?: string }
 
@@ -39,13 +39,9 @@ export class DynamodbUsage implements UsageStore {
   private async countHour(hour: UsageHour, kept: UsageRetention): Promise<void> {
     const uses: Use[] = [...addUp(hour.totals), ...addUp(hour.entities)]
     let after: Item | undefined
-    for (let at = 0; at < uses.length; at += USES_PER_UPDATE) {
-      after = await this.add(hour, uses.slice(at, at + USES_PER_UPDATE), kept.ms)
-    }
-    const surplus = surplusOf(after === undefined ? [] : hourOf(hour.resource, after).entities, kept.entities)
-    for (let at = 0; at < surplus.length; at += USES_PER_UPDATE) {
-      await this.remove(hour, surplus.slice(at, at + USES_PER_UPDATE))
-    }
+    for (const part of chunksOf(uses, USES_PER_UPDATE)) after = await this.add(hour, part, kept.ms)
+    const surplus = surplusOf(after === undefined ? [] : readHour(hour, after).entities, kept.entities)
+    for (const part of chunksOf(surplus, USES_PER_UPDATE)) await this.remove(hour, part)
   }
 
   /** Not repeated after a lost response: usage may be undercounted, never counted twice. */
@@ -86,19 +82,9 @@ export class DynamodbUsage implements UsageStore {
 
   async read(resource: string, from: number, to: number): Promise<UsageHour[]> {
     const { client, table: TableName } = this.guards
-    const hours: UsageHour[] = []
-    const pages = client.queryPages('limit.usage', {
-      TableName,
-      KeyConditionExpression: 'PK = :partition AND SK BETWEEN :first AND :last',
-      ExpressionAttributeValues: {
-        ':partition': text(usagePartition(resource)),
-        ':first': text(usageSort(from)),
-        ':last': text(usageSort(to - 1)),
-      },
-      ConsistentRead: true,
-    })
-    for await (const items of pages) for (const item of items) hours.push(hourOf(resource, item))
-    return hours
+    const range = between(usagePartition(resource), usageSort(from), usageSort(to - 1))
+    const items = await client.queryAll('limit.usage', { TableName, ...range })
+    return items.map((item) => readHour({ resource, start: readUsageSort(item.SK!.S!) }, item))
   }
 
   /** TTL deletes old items. */
@@ -112,18 +98,9 @@ function attributeOf(kind: 'admitted' | 'denied', { limit, entity }: Use): strin
   return entity === undefined ? `${kind[0]}#${limit}` : `${kind[0]!.toUpperCase()}#${limit}#${entity}`
 }
 
-function hourOf(resource: string, item: Item): UsageHour {
-  const totals: LimitUse[] = []
-  const entities: EntityUse[] = []
-  for (const attribute in item) {
-    const amount = Number(item[attribute]!.N)
-    const [, kind, limit] = TOTAL.exec(attribute) ?? []
-    if (limit !== undefined) totals.push({ limit, ...amountOf(kind!, amount) })
-    const [, ofEntity, name, entity] = ENTITY.exec(attribute) ?? []
-    if (entity !== undefined) entities.push({ entity, limit: name!, ...amountOf(ofEntity!, amount) })
-  }
-  return { resource, start: readUsageSort(item.SK!.S!), totals: addUp(totals), entities: addUp(entities) }
-}
-
-const amountOf = (kind: string, amount: number) =>
-  kind.toLowerCase() === 'a' ? { admitted: amount, denied: 0 } : { admitted: 0, denied: amount }
+const readHour = (hour: Pick<UsageHour, 'resource' | 'start'>, item: Item): UsageHour =>
+  hourOf(
+    hour,
+    Object.entries(item).map(([name, { N }]) => [name, Number(N)]),
+    '#',
+  )

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import { CatracaError } from '../../../core/errors.js'
 import { readEntry, writeEntry } from '../../../guards/token-denylist/entry.js'
 import type {
@@ -7,8 +8,9 @@ import type {
   Revocation,
   TokenStore,
 } from '../../../guards/token-denylist/port.js'
-import { type Item, numberOf, text, textOf } from '../client/attributes.js'
+import { type Item, numberOf, textOf } from '../client/attributes.js'
 import type { DynamoClient, QueryInput } from '../client/client.js'
+import { between } from '../client/key-ranges.js'
 import { MAX_TRANSACTION_ITEMS } from '../client/transactions.js'
 import {
   entryPut,
@@ -44,8 +46,7 @@ export class DynamodbTokens implements TokenStore {
   ) {}
 
   async revoke(revocations: readonly Revocation[]): Promise<void> {
-    for (let from = 0; from < revocations.length; from += ROWS_AT_ONCE) {
-      const part = revocations.slice(from, from + ROWS_AT_ONCE)
+    for (const part of chunksOf(revocations, ROWS_AT_ONCE)) {
       const written = this.writing.then(() => this.write(part))
       this.writing = written.catch(() => {})
       await written
@@ -99,15 +100,11 @@ export class DynamodbTokens implements TokenStore {
   }
 
   private row(of: Pick<Revocation, 'kind' | 'id'>): Promise<Item | undefined> {
-    return this.client.getItem(VERB, { TableName: this.table, Key: rowKey(of), ConsistentRead: true })
+    return this.client.readItem(VERB, this.table, rowKey(of))
   }
 
   async position(): Promise<LogPosition> {
-    const state = await this.client.getItem(VERB, {
-      TableName: this.table,
-      Key: STATE_KEY,
-      ConsistentRead: true,
-    })
+    const state = await this.client.readItem(VERB, this.table, STATE_KEY)
     return { sequence: state === undefined ? 0 : numberOf(state, 'sequence'), mark: 0 }
   }
 
@@ -148,16 +145,7 @@ export class DynamodbTokens implements TokenStore {
   }
 
   private entriesBehind(sequence: number, to: string): QueryInput {
-    return {
-      TableName: this.table,
-      KeyConditionExpression: 'PK = :pk AND SK BETWEEN :from AND :to',
-      ExpressionAttributeValues: {
-        ':pk': text(LOG_PARTITION),
-        ':from': text(logKey(sequence + 1)),
-        ':to': text(to),
-      },
-      ConsistentRead: true,
-    }
+    return { TableName: this.table, ...between(LOG_PARTITION, logKey(sequence + 1), to) }
   }
 
   /** Followers poll often enough. */

@@ -1,4 +1,10 @@
-import { NOTHING_YET } from '../../../guards/allowlist/import/checkpoint.js'
+import { importedRow } from '../../../guards/allowlist/generation-changes.js'
+import {
+  checkpointedRecord,
+  claimedRecord,
+  type LeasedImport,
+  publicImport,
+} from '../../../guards/allowlist/import/stored-import.js'
 import type {
   BatchOutcome,
   BeginOutcome,
@@ -7,17 +13,17 @@ import type {
   ImportRecord,
   ImportRequest,
   ImportSession,
-  MemberAttributes,
   ReplaceCounts,
   ReplaceOutcome,
   SortedCustomers,
 } from '../../../guards/allowlist/port.js'
 import type { Environment } from '../lmdb/environment.js'
-import type { Catalog, StoredList } from './catalog.js'
-import { ImportRecords, publicRecord, type StoredImport } from './imports.js'
+import type { Catalog } from './catalog.js'
+import { ImportRecords } from './imports.js'
 import type { Journal } from './journal.js'
-import { attributesAt, FOREVER, isMember, newRow, type Row, sameAttributes } from './member-row-codec.js'
+import { isMember } from './member-row-codec.js'
 import { MemberRows, tally } from './member-rows.js'
+import type { StoredList } from './meta.js'
 import { Replacement } from './replace.js'
 import type { Sweeper } from './sweeper.js'
 import { addSweep, dropSweep, pendingSweeps } from './sweeps.js'
@@ -52,7 +58,7 @@ export class EmbeddedBulk implements BulkStore {
     if (existing !== undefined) {
       if (existing.mode !== request.mode) return { outcome: 'other-mode' }
       if (existing.state === 'completed') {
-        return { outcome: 'completed', session, record: publicRecord(existing, now) }
+        return { outcome: 'completed', session, record: publicImport(existing, now) }
       }
       if (this.records.isLive(list.no, request.importId, now)) return { outcome: 'import-running' }
     }
@@ -60,11 +66,12 @@ export class EmbeddedBulk implements BulkStore {
       const refused = this.beginReplace(request.listId, list, request.importId, now)
       if (refused !== undefined) return refused
     }
-    const record = this.claim(list.no, request, existing, now)
+    const record = claimedRecord(request, existing, now)
+    this.records.store(list.no, record)
     return {
       outcome: existing === undefined ? 'begun' : 'resumed',
       session,
-      record: publicRecord(record, now),
+      record: publicImport(record, now),
     }
   }
 
@@ -83,31 +90,6 @@ export class EmbeddedBulk implements BulkStore {
     counters.pendingCount = counters.customerCount
     this.catalog.storeCounters(list.no, counters)
     return undefined
-  }
-
-  private claim(
-    no: number,
-    request: ImportRequest,
-    existing: StoredImport | undefined,
-    now: number,
-  ): StoredImport {
-    // A replace starts again from the beginning: nothing of an earlier attempt is reused.
-    const kept = existing !== undefined && request.mode === 'add' ? existing : undefined
-    const { listId, importId, mode, owner, leaseMs } = request
-    const record: StoredImport = {
-      ...(kept ?? NOTHING_YET),
-      importId,
-      listId,
-      mode,
-      state: 'running',
-      startedAt: existing?.startedAt ?? now,
-      updatedAt: now,
-      owner,
-      leaseUntil: now + leaseMs,
-    }
-    delete record.error
-    this.records.store(no, record)
-    return record
   }
 
   /** In a write transaction: abandons a replace that did not switch. A sweep undoes its rows. */
@@ -149,8 +131,8 @@ export class EmbeddedBulk implements BulkStore {
       for (let i = from; i < to; i++) {
         this.rows.key.ofBytes(list.no, run.bytes, run.start(i), run.end(i))
         const previous = this.rows.read()
-        const row = addedRow(list, previous, run.attributes(i), session.addedBy, now)
-        if (row === undefined) continue
+        const row = importedRow(list, previous, run.attributes(i), session.addedBy, now)
+        if (row === 'as it is') continue
         if (!isMember(previous, list.generation, now)) added++
         this.rows.put(row, previous)
         this.journal.added(this.rows.key, row, list.generation)
@@ -160,7 +142,7 @@ export class EmbeddedBulk implements BulkStore {
       this.catalog.storeCounters(list.no, counters)
       const unchanged = to - from - added
       const checkpoint = advance(added, unchanged)
-      this.records.store(list.no, checkpointed(record, checkpoint, session, now))
+      this.records.store(list.no, checkpointedRecord(record, checkpoint, session, now))
       return { outcome: 'stored', added, unchanged }
     })
   }
@@ -174,7 +156,7 @@ export class EmbeddedBulk implements BulkStore {
       const owned = this.records.owned(session)
       if (typeof owned === 'string') return false
       const { list, record } = owned
-      this.records.store(list.no, checkpointed(record, checkpoint ?? record, session, now))
+      this.records.store(list.no, checkpointedRecord(record, checkpoint ?? record, session, now))
       return true
     })
   }
@@ -208,8 +190,8 @@ export class EmbeddedBulk implements BulkStore {
       if (owned === 'list-not-found') return undefined
       const list = this.catalog.read(session.listId)!
       if (owned !== 'lost') {
-        const record: StoredImport = {
-          ...checkpointed(owned.record, checkpoint, session, now),
+        const record: LeasedImport = {
+          ...checkpointedRecord(owned.record, checkpoint, session, now),
           state,
           leaseUntil: 0,
         }
@@ -226,42 +208,6 @@ export class EmbeddedBulk implements BulkStore {
     this.environment.refresh()
     const list = this.catalog.read(listId)
     const record = list && this.records.read(list.no, importId)
-    return record && publicRecord(record, now)
+    return record && publicImport(record, now)
   }
-}
-
-/** The row that an import in `add` mode stores for a customer; undefined if nothing changes. */
-function addedRow(
-  list: StoredList,
-  previous: Row | undefined,
-  given: MemberAttributes | undefined,
-  addedBy: string | undefined,
-  now: number,
-): Row | undefined {
-  let row: Row
-  if (isMember(previous, list.generation, now)) {
-    if (given === undefined || sameAttributes(given, attributesAt(previous!, list.generation)))
-      return keptRow(list, previous!)
-    row = newRow(given, previous!.addedAt)
-  } else {
-    row = newRow(addedBy === undefined ? given : { addedBy, ...given }, now)
-  }
-  if (list.replacing) row.pin = list.replacing.generation
-  return row
-}
-
-/** A member that does not change. But it is pinned, so that a running replace does not remove it. */
-function keptRow(list: StoredList, row: Row): Row | undefined {
-  const pin = list.replacing?.generation
-  return pin === undefined || row.pin === pin ? undefined : { ...row, until: FOREVER, pin }
-}
-
-function checkpointed(
-  record: StoredImport,
-  checkpoint: ImportCheckpoint,
-  session: ImportSession,
-  now: number,
-): StoredImport {
-  const { run: _, ...kept } = record
-  return { ...kept, ...checkpoint, updatedAt: now, leaseUntil: now + session.leaseMs }
 }

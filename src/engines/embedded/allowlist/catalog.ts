@@ -1,64 +1,20 @@
 import { CatracaError, invalid } from '../../../core/errors.js'
-import type { StoredConfig } from '../../../guards/allowlist/pause.js'
-import type { CheckedList, ListRecord, WriteToken } from '../../../guards/allowlist/port.js'
-import type { AllowlistType, Precision } from '../../../guards/allowlist/types.js'
-import { assertListShape, listJson } from '../../../guards/allowlist/unreadable.js'
+import type { ListRecord, WriteToken } from '../../../guards/allowlist/port.js'
 import type { Environment } from '../lmdb/environment.js'
 import { listStart } from './keys.js'
-
-/** A list as stored in `lists`, by id. Values that change with every write are in `counters`. */
-export interface StoredList {
-  /**
-   * The list's number, never used again. Members are stored under it, so a new list never finds members of a deleted
-   * one.
-   */
-  no: number
-  name: string
-  type: AllowlistType
-  precision: Precision
-  config?: StoredConfig
-  salt: string
-  version: number
-  createdAt: number
-  /** The generation that checks see, and the last one that a replace began. */
-  generation: number
-  lastGeneration: number
-  /** A replace that is building the next generation. */
-  replacing?: { generation: number; importId: string }
-  /** Deleted, but its rows are not swept yet. */
-  deleted?: true
-}
-
-export interface Counters {
-  customerCount: number
-  /** Increases by one with every change of a member, by any process. */
-  sequence: number
-  updatedAt: number
-  /** Customers of the generation that a running replace is building. */
-  pendingCount: number
-  /** The number of the oldest entry in the list's change log, and the bytes of all entries. */
-  logStart: number
-  logBytes: number
-}
-
-export const NEW_COUNTERS: Counters = {
-  customerCount: 0,
-  sequence: 0,
-  updatedAt: 0,
-  pendingCount: 0,
-  logStart: 1,
-  logBytes: 0,
-}
+import {
+  type Counters,
+  decodeCounters,
+  decodeList,
+  type EmbeddedList,
+  encodeCounters,
+  listOf,
+  NEW_COUNTERS,
+  recordOf,
+  type StoredList,
+} from './meta.js'
 
 const MAX_CACHED_LISTS = 10_000
-
-export type EmbeddedList = CheckedList & { generation: number }
-
-export function decodeList(id: string, text: string): StoredList {
-  const stored = listJson<StoredList>(id, text)
-  assertListShape(id, stored)
-  return stored
-}
 
 /** Lists and their counters. Checks use copies in memory, which are valid until a list changes. */
 export class Catalog {
@@ -84,7 +40,8 @@ export class Catalog {
       return cached
     }
     this.misses++
-    const list = this.load(id)
+    const stored = this.read(id)
+    const list = stored && listOf(id, stored)
     // Unknown ids are cached too. Callers choose them, so their number is limited.
     if (this.cache.size >= MAX_CACHED_LISTS) this.cache.clear()
     this.cache.set(id, list)
@@ -104,25 +61,6 @@ export class Catalog {
     if (version === this.cachedVersion) return
     this.cachedVersion = version
     this.cache.clear()
-  }
-
-  private load(id: string): EmbeddedList | undefined {
-    const stored = this.read(id)
-    if (stored === undefined) return undefined
-    const { no, generation, name, type, precision, salt, version, createdAt, config } = stored
-    const list = {
-      id,
-      incarnation: no,
-      generation,
-      name,
-      type,
-      precision,
-      salt,
-      version,
-      createdAt,
-      shardCount: 1,
-    }
-    return config === undefined ? list : { ...list, config }
   }
 
   /** The list as it is now; undefined if it was deleted. */
@@ -175,46 +113,15 @@ export class Catalog {
 
   counters(no: number): Counters {
     const bytes = this.environment.counters.getBinaryFast(listStart(no))
-    if (bytes === undefined) return { ...NEW_COUNTERS }
-    return {
-      customerCount: bytes.readDoubleLE(0),
-      sequence: bytes.readDoubleLE(8),
-      updatedAt: bytes.readDoubleLE(16),
-      pendingCount: bytes.readDoubleLE(24),
-      logStart: bytes.readDoubleLE(32),
-      logBytes: bytes.readDoubleLE(40),
-    }
+    return bytes === undefined ? { ...NEW_COUNTERS } : decodeCounters(bytes)
   }
 
   storeCounters(no: number, counters: Counters): void {
-    const bytes = Buffer.alloc(48)
-    bytes.writeDoubleLE(counters.customerCount, 0)
-    bytes.writeDoubleLE(counters.sequence, 8)
-    bytes.writeDoubleLE(counters.updatedAt, 16)
-    bytes.writeDoubleLE(counters.pendingCount, 24)
-    bytes.writeDoubleLE(counters.logStart, 32)
-    bytes.writeDoubleLE(counters.logBytes, 40)
-    this.environment.counters.putSync(listStart(no), bytes)
+    this.environment.counters.putSync(listStart(no), encodeCounters(counters))
   }
 
   record(id: string, stored: StoredList): ListRecord {
-    const { no, name, type, precision, config, salt, version, createdAt } = stored
-    const { customerCount, updatedAt } = this.counters(no)
-    const record: ListRecord = {
-      id,
-      incarnation: no,
-      name,
-      type,
-      precision,
-      salt,
-      customerCount,
-      version,
-      shardCount: 1,
-      createdAt,
-      updatedAt,
-    }
-    if (config !== undefined) record.config = config
-    return record
+    return recordOf(id, stored, this.counters(stored.no))
   }
 
   /** Write token: names the state of a list up to this sequence number. */

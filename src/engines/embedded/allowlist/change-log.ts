@@ -7,8 +7,9 @@ import type {
   Position,
 } from '../../../guards/allowlist/changes/port.js'
 import type { Environment } from '../lmdb/environment.js'
-import type { Catalog, Counters } from './catalog.js'
+import type { Catalog } from './catalog.js'
 import { logKey, readSequence } from './keys.js'
+import type { Counters } from './meta.js'
 
 /** Bytes per read. */
 const READ_BYTES = 64 * 1024

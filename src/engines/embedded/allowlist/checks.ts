@@ -7,9 +7,10 @@ import type {
   WriteToken,
 } from '../../../guards/allowlist/port.js'
 import type { Environment } from '../lmdb/environment.js'
-import type { Catalog, EmbeddedList } from './catalog.js'
+import type { Catalog } from './catalog.js'
 import { CustomerRef } from './keys.js'
 import { addedAtOf, expiresAtOf, visibleBytes } from './member-row-codec.js'
+import type { EmbeddedList } from './meta.js'
 
 /**
  * Checks read one LMDB snapshot per turn of the event loop. A turn takes about a millisecond, so a check may miss

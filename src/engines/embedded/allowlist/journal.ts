@@ -1,9 +1,9 @@
 import { EntryWriter, RESET_ENTRY } from '../../../guards/allowlist/changes/entry.js'
 import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
-import type { Counters } from './catalog.js'
 import type { ChangeLog } from './change-log.js'
 import type { CustomerRef } from './keys.js'
 import { attributesAt, type Row } from './member-row-codec.js'
+import type { Counters } from './meta.js'
 
 /** Records what a write transaction does to the members of a list, and appends it to the list's change log. */
 export class Journal {

@@ -8,8 +8,9 @@ import type {
 } from '../../../guards/allowlist/port.js'
 import { readable } from '../../../guards/allowlist/unreadable.js'
 import type { Environment } from '../lmdb/environment.js'
-import { type Catalog, decodeList, NEW_COUNTERS, type StoredList } from './catalog.js'
+import type { Catalog } from './catalog.js'
 import { listStart } from './keys.js'
+import { decodeList, NEW_COUNTERS, type StoredList } from './meta.js'
 import { addSweep } from './sweeps.js'
 
 export class EmbeddedLists implements ListStore {

@@ -6,7 +6,6 @@ import {
   toMember,
   visible,
 } from '../../../guards/allowlist/generation-window.js'
-import type { MemberAttributes } from '../../../guards/allowlist/port.js'
 
 export { isMember } from '../../../guards/allowlist/generation-window.js'
 export { attributesAt, FOREVER, newRow, type Row, toMember, visible }
@@ -115,12 +114,4 @@ export function expiresAtOf(bytes: Buffer, generation: number): number | undefin
   const flags = bytes[0]!
   if (flags & HAS_NEXT) return attributesAt(decodeRow(bytes), generation).expiresAt
   return flags & HAS_EXPIRY ? bytes.readUIntBE(7, 6) : undefined
-}
-
-export function sameAttributes(a: MemberAttributes, b: MemberAttributes): boolean {
-  return (
-    a.addedBy === b.addedBy &&
-    a.expiresAt === b.expiresAt &&
-    JSON.stringify(a.metadata) === JSON.stringify(b.metadata)
-  )
 }

@@ -1,7 +1,8 @@
+import { countSteps } from '../../../guards/allowlist/generation-changes.js'
 import type { Environment } from '../lmdb/environment.js'
-import type { Counters, StoredList } from './catalog.js'
 import { CustomerRef } from './keys.js'
-import { decodeRow, encodeRow, type Row, visible } from './member-row-codec.js'
+import { decodeRow, encodeRow, type Row } from './member-row-codec.js'
+import type { Counters, StoredList } from './meta.js'
 
 const NOTHING = Buffer.alloc(0)
 
@@ -49,10 +50,7 @@ export function tally(
   before: Row | undefined,
   after: Row | undefined,
 ): void {
-  counters.customerCount += step(before, after, list.generation)
-  if (list.replacing) counters.pendingCount += step(before, after, list.replacing.generation)
-}
-
-function step(before: Row | undefined, after: Row | undefined, generation: number): number {
-  return Number(visible(after, generation)) - Number(visible(before, generation))
+  const steps = countSteps(list, before, after)
+  counters.customerCount += steps.customerCount
+  counters.pendingCount += steps.pendingCount
 }

@@ -1,4 +1,5 @@
 import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
+import { addedRow, removedRow } from '../../../guards/allowlist/generation-changes.js'
 import type {
   AddOutcome,
   MemberAttributes,
@@ -12,11 +13,12 @@ import { readable } from '../../../guards/allowlist/unreadable.js'
 import type { PreparedEntry } from '../../../guards/audit/port.js'
 import type { EmbeddedAudit } from '../audit/store.js'
 import type { Environment } from '../lmdb/environment.js'
-import type { Catalog, StoredList } from './catalog.js'
+import type { Catalog } from './catalog.js'
 import type { Journal } from './journal.js'
 import { CustomerRef, listEnd, listStart, memberKey, readNumber, reverseBounds } from './keys.js'
-import { decodeRow, isMember, newRow, type Row, toMember, visible } from './member-row-codec.js'
+import { decodeRow, isMember, type Row, toMember, visible } from './member-row-codec.js'
 import { MemberRows, tally } from './member-rows.js'
+import type { StoredList } from './meta.js'
 
 /** A page reads at most this many rows, so that rows waiting to be swept cannot block the thread for long. */
 const MAX_SCANNED = 5000
@@ -48,8 +50,7 @@ export class EmbeddedMembers implements MemberStore {
       this.rows.key.of(list.no, customerId)
       const previous = this.rows.read()
       const member = isMember(previous, list.generation, now)
-      const row = newRow(attributes, member ? previous!.addedAt : now)
-      if (list.replacing) row.pin = list.replacing.generation
+      const row = addedRow(list, previous, attributes, now)
       this.rows.put(row, previous)
       this.journal.begin()
       this.journal.added(this.rows.key, row, list.generation)
@@ -67,18 +68,13 @@ export class EmbeddedMembers implements MemberStore {
       const previous = this.rows.read()
       const outcome = visible(previous, list.generation) ? 'removed' : 'absent'
       this.audit.store(note, outcome)
-      let row: Row | undefined
-      if (list.replacing) {
-        // The running replace may still reach this customer. The tombstone tells it that the customer was removed
-        // since.
-        row = { ...newRow(undefined, now), pin: list.replacing.generation, tombstone: true }
-        this.rows.put(row, previous)
-      } else if (previous !== undefined) {
-        this.rows.remove(previous)
-      } else {
+      const row = removedRow(list, previous, now)
+      if (row === 'as it is') {
         const { customerCount, sequence } = this.catalog.counters(list.no)
         return { outcome, customerCount, token: this.catalog.token(list.no, sequence) }
       }
+      if (row === undefined) this.rows.remove(previous!)
+      else this.rows.put(row, previous)
       this.journal.begin()
       this.journal.removed(this.rows.key)
       return { outcome, ...this.changed(list, previous, row, now) }

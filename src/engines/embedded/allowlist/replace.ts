@@ -1,4 +1,6 @@
 import { compareKeys } from '../../../guards/allowlist/customer-key.js'
+import { replacedRow, type Wish } from '../../../guards/allowlist/generation-changes.js'
+import { ImportStopped } from '../../../guards/allowlist/import/stored-import.js'
 import type {
   ImportCheckpoint,
   ImportSession,
@@ -7,31 +9,18 @@ import type {
   SortedCustomers,
 } from '../../../guards/allowlist/port.js'
 import type { Environment } from '../lmdb/environment.js'
-import type { Catalog, Counters, StoredList } from './catalog.js'
+import type { Catalog } from './catalog.js'
 import { DifferenceList } from './difference-list.js'
 import type { ImportRecords } from './imports.js'
 import type { Journal } from './journal.js'
 import { listEnd, listStart } from './keys.js'
-import {
-  attributesAt,
-  decodeRow,
-  isMember,
-  newRow,
-  type Row,
-  sameAttributes,
-  visible,
-} from './member-row-codec.js'
+import { decodeRow, type Row, visible } from './member-row-codec.js'
 import { MemberRows, tally } from './member-rows.js'
+import type { Counters, StoredList } from './meta.js'
 import { addSweep, dropSweep } from './sweeps.js'
 
 /** Rows per write transaction: it holds the write lock for some milliseconds. */
 const STEP = 5000
-
-class Stopped extends Error {
-  constructor(readonly outcome: 'lost' | 'list-not-found') {
-    super(outcome)
-  }
-}
 
 interface Transaction {
   list: StoredList
@@ -41,7 +30,7 @@ interface Transaction {
 
 /**
  * Builds the next generation of a list. It walks the members and the new customers side by side, both in key order.
- * It writes only differences, as generation windows on rows (see rows.ts), so that no reader sees them before the
+ * It writes only differences, as generation windows on rows (generation-changes.ts), so that no reader sees them before the
  * switch.
  */
 export class Replacement {
@@ -49,9 +38,7 @@ export class Replacement {
   private readonly differences = new DifferenceList()
   /** Members up to this key are done. */
   private position: Uint8Array
-  private added = 0
-  private unchanged = 0
-  private removed = 0
+  private readonly counts: ReplaceCounts = { added: 0, unchanged: 0, removed: 0 }
 
   constructor(
     private readonly environment: Environment,
@@ -77,9 +64,9 @@ export class Replacement {
       }
       while (this.transact((transaction) => this.dropRest(transaction))) await pause()
       this.transact((transaction) => this.switch(transaction))
-      return { outcome: 'replaced', added: this.added, unchanged: this.unchanged, removed: this.removed }
+      return { outcome: 'replaced', ...this.counts }
     } catch (error) {
-      if (error instanceof Stopped) return { outcome: error.outcome }
+      if (error instanceof ImportStopped) return { outcome: error.outcome }
       throw error
     }
   }
@@ -87,9 +74,9 @@ export class Replacement {
   private transact<T>(change: (transaction: Transaction) => T): T {
     return this.environment.writeNow(() => {
       const owned = this.records.owned(this.session)
-      if (typeof owned === 'string') throw new Stopped(owned)
+      if (typeof owned === 'string') throw new ImportStopped(owned)
       const { list } = owned
-      if (list.replacing?.importId !== this.session.importId) throw new Stopped('lost')
+      if (list.replacing?.importId !== this.session.importId) throw new ImportStopped('lost')
       const counters = this.catalog.counters(list.no)
       const result = change({ list, counters, generation: list.replacing.generation })
       this.catalog.storeCounters(list.no, counters)
@@ -124,48 +111,31 @@ export class Replacement {
   }
 
   /** The new list contains this customer. */
-  private admit(
-    { list, counters, generation }: Transaction,
-    run: SortedCustomers,
-    index: number,
-    row: Row | undefined,
-  ) {
-    if (row?.pin === generation) {
-      this.unchanged++
-      return
-    }
-    const given = run.attributes(index)
-    const now = this.now()
-    let changed: Row
-    if (isMember(row, generation, now)) {
-      this.unchanged++
-      if (given === undefined || sameAttributes(given, attributesAt(row!, generation))) return
-      changed = { ...row!, next: { from: generation, attributes: given } }
-    } else {
-      this.added++
-      // An expired member is visible until the switch, so its new attributes must not show before.
-      const seen = visible(row, generation) ? row : undefined
-      const { addedBy } = this.session
-      const attributes = addedBy === undefined ? (given ?? {}) : { addedBy, ...given }
-      changed = seen
-        ? { ...seen, next: { from: generation, attributes } }
-        : { ...newRow(attributes, now), from: generation }
-    }
-    this.rows.key.ofBytes(list.no, run.bytes, run.start(index), run.end(index))
-    this.rows.put(changed, row)
-    this.differences.add(run.bytes, run.start(index), run.end(index))
-    tally(counters, list, row, changed)
+  private admit(transaction: Transaction, run: SortedCustomers, index: number, row: Row | undefined): void {
+    const wish: Wish = { stays: true, given: run.attributes(index) }
+    this.apply(transaction, run.bytes, run.start(index), run.end(index), row, wish)
   }
 
   /** The new list does not contain this member. */
-  private drop({ list, counters, generation }: Transaction, key: Uint8Array, row: Row): void {
-    if (row.pin === generation || !visible(row, generation)) return
-    const changed = { ...row, until: generation }
-    this.rows.key.ofBytes(list.no, key, 4, key.length)
-    this.rows.put(changed, row)
-    this.differences.add(key, 4, key.length)
-    tally(counters, list, row, changed)
-    this.removed++
+  private drop(transaction: Transaction, key: Uint8Array, row: Row): void {
+    this.apply(transaction, key, 4, key.length, row, { stays: false })
+  }
+
+  private apply(
+    { list, counters }: Transaction,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    before: Row | undefined,
+    wish: Wish,
+  ): void {
+    const { count, row } = replacedRow(list, before, wish, this.session.addedBy, this.now())
+    if (count !== undefined) this.counts[count]++
+    if (row === undefined) return
+    this.rows.key.ofBytes(list.no, bytes, start, end)
+    this.rows.put(row, before)
+    this.differences.add(bytes, start, end)
+    tally(counters, list, before, row)
   }
 
   private dropRest(transaction: Transaction): boolean {
@@ -207,8 +177,7 @@ export class Replacement {
     counters.updatedAt = now
     // Recorded in the transaction of the switch: after a crash, the import must not look unfinished.
     const record = this.records.read(list.no, importId)!
-    const { added, unchanged, removed } = this
-    const checkpoint = this.advance({ added, unchanged, removed })
+    const checkpoint = this.advance(this.counts)
     this.records.store(list.no, { ...record, ...checkpoint, state: 'completed', updatedAt: now })
   }
 }

@@ -1,3 +1,4 @@
+import { afterSwitch, afterUndo, type Change } from '../../../guards/allowlist/generation-changes.js'
 import type { UpkeepStore } from '../../../guards/allowlist/port.js'
 import type { Environment } from '../lmdb/environment.js'
 import type { Catalog } from './catalog.js'
@@ -5,7 +6,7 @@ import { ImportRecords } from './imports.js'
 import type { EmbeddedIndexStore } from './index-store.js'
 import type { Journal } from './journal.js'
 import { listEnd, listStart, readNumber } from './keys.js'
-import { attributesAt, decodeRow, FOREVER, type Row, visible } from './member-row-codec.js'
+import { attributesAt, decodeRow, type Row, visible } from './member-row-codec.js'
 import { MemberRows, tally } from './member-rows.js'
 import { addSweep, dropSweep, pendingSweeps, type Sweep, sweepKey } from './sweeps.js'
 
@@ -101,7 +102,7 @@ export class Sweeper implements UpkeepStore {
     const start = this.positions.get(name) ?? listStart(sweep.no)
     const range = { start, end: listEnd(sweep.no), limit: SCANNED_PER_STEP }
     const scanned = Array.from(this.environment.members.getRange(range))
-    const touched = scanned.filter(({ value }) => mended(decodeRow(value), sweep) !== 'as it is')
+    const touched = scanned.filter(({ value }) => mended(sweep, decodeRow(value)) !== 'as it is')
     const done = scanned.length < SCANNED_PER_STEP
     if (touched.length > 0 || done) {
       await this.environment.free(() => {
@@ -120,7 +121,7 @@ export class Sweeper implements UpkeepStore {
     this.rows.key.ofBytes(sweep.no, key, 4, key.length)
     const row = this.rows.read()
     if (row === undefined) return
-    const after = mended(row, sweep)
+    const after = mended(sweep, row)
     if (after === 'as it is') return
     if (after === undefined) this.rows.remove(row)
     else this.rows.put(after, row)
@@ -206,18 +207,5 @@ export class Sweeper implements UpkeepStore {
   }
 }
 
-/** What a row becomes after a replace to `generation` has switched or was abandoned. */
-function mended(row: Row, { kind, generation }: GenerationSweep): Row | undefined | 'as it is' {
-  if (row.tombstone) return row.pin <= generation ? undefined : 'as it is'
-  if (kind === 'generation') {
-    if (row.until <= generation) return undefined
-    if (row.next === undefined || row.next.from > generation) return 'as it is'
-    const { addedAt, from, until, pin, tombstone } = row
-    return { ...row.next.attributes, addedAt, from, until, pin, tombstone }
-  }
-  if (row.from === generation) return undefined
-  const changed = { ...row }
-  if (row.until === generation) changed.until = FOREVER
-  if (row.next?.from === generation) delete changed.next
-  return changed.until === row.until && changed.next === row.next ? 'as it is' : changed
-}
+const mended = ({ kind, generation }: GenerationSweep, row: Row): Change<Row> =>
+  kind === 'undo' ? afterUndo(row, generation) : afterSwitch(row, generation)

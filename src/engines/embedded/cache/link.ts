@@ -1,14 +1,5 @@
 import { CatracaError } from '../../../core/errors.js'
-import type {
-  CacheItem,
-  CacheNotice,
-  CacheStore,
-  FillClaim,
-  FilledItem,
-  FillStart,
-  StoredValue,
-  StoreOutcome,
-} from '../../../guards/cache/port.js'
+import type { CacheNotice, CacheStore } from '../../../guards/cache/port.js'
 import { Environment, type EnvironmentOptions, type Opening } from '../lmdb/environment.js'
 import { Writer } from '../lmdb/writer.js'
 import { EmbeddedCache, MAX_VALUE_BYTES } from './store.js'
@@ -56,59 +47,16 @@ export class CacheLink implements CacheStore {
     private readonly timeoutMs: number,
   ) {}
 
-  async read(
-    space: string,
-    keys: readonly string[],
-    now: number,
-  ): Promise<readonly (StoredValue | undefined)[]> {
-    return this.tier().read(space, keys, now)
-  }
-
-  async begin(
-    space: string,
-    keys: readonly string[],
-    claim: FillClaim,
-    now: number,
-  ): Promise<readonly FillStart[]> {
-    return this.tier().begin(space, keys, claim, now)
-  }
-
-  async store(space: string, fills: readonly FilledItem[], now: number): Promise<readonly StoreOutcome[]> {
-    return this.tier().store(space, fills, now)
-  }
-
-  async renew(
-    space: string,
-    keys: readonly string[],
-    lease: { token: string; leaseMs: number },
-    now: number,
-  ): Promise<readonly boolean[]> {
-    return this.tier().renew(space, keys, lease, now)
-  }
-
-  async release(space: string, keys: readonly string[], token: string): Promise<void> {
-    return this.tier().release(space, keys, token)
-  }
-
-  async write(space: string, items: readonly CacheItem[], now: number): Promise<void> {
-    return this.tier().write(space, items, now)
-  }
-
-  async remove(space: string, keys: readonly string[], now: number): Promise<readonly boolean[]> {
-    return this.tier().remove(space, keys, now)
-  }
-
-  async expire(space: string, keys: readonly string[], keepMs: number, now: number): Promise<void> {
-    return this.tier().expire(space, keys, keepMs, now)
-  }
-
-  async removeTag(space: string, tag: string, now: number): Promise<void> {
-    return this.tier().removeTag(space, tag, now)
-  }
-
-  async clear(space: string, now: number): Promise<void> {
-    return this.tier().clear(space, now)
-  }
+  readonly read = this.forward('read')
+  readonly begin = this.forward('begin')
+  readonly store = this.forward('store')
+  readonly renew = this.forward('renew')
+  readonly release = this.forward('release')
+  readonly write = this.forward('write')
+  readonly remove = this.forward('remove')
+  readonly expire = this.forward('expire')
+  readonly removeTag = this.forward('removeTag')
+  readonly clear = this.forward('clear')
 
   watch(listener: (notice: CacheNotice) => void): () => void {
     return this.tier().watch(listener)
@@ -128,6 +76,13 @@ export class CacheLink implements CacheStore {
     const isOver = await opened.writer.close()
     await opened.environment.close()
     return isOver
+  }
+
+  /** Async: also what opening throws is a rejection. */
+  private forward<Verb extends 'read' | (typeof WRITES)[number]>(verb: Verb): CacheStore[Verb] {
+    const call = async (...args: unknown[]): Promise<unknown> =>
+      (this.tier()[verb] as (...args: unknown[]) => Promise<unknown>)(...args)
+    return call as CacheStore[Verb]
   }
 
   private tier(): CacheStore {

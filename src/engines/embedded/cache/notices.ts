@@ -1,10 +1,8 @@
-import { every } from '../../../core/timers.js'
+import { type ChangeNotice, NoticeFeed } from '../../../guards/cache/notice-feed.js'
 import type { CacheNotice } from '../../../guards/cache/port.js'
 import type { Environment } from '../lmdb/environment.js'
 
-export type ChangeNotice = Exclude<CacheNotice, { kind: 'lost' | 'resumed' }>
 type Kept = [origin: string, notice: ChangeNotice]
-type Listener = (notice: CacheNotice) => void
 
 const NUMBER = 'cache-number'
 const KEPT = 10_000
@@ -12,16 +10,29 @@ const POLL_MS = 100
 
 /** Invalidations that instances share: rows numbered without gaps, which every instance polls. */
 export class CacheNotices {
-  private readonly listeners = new Set<Listener>()
-  private timer: NodeJS.Timeout | undefined
-  private last = 0
-  private isLost = false
+  private readonly feed: NoticeFeed<string>
 
   constructor(
     private readonly environment: Environment,
     /** Id of this instance. */
     private readonly origin: string,
-  ) {}
+  ) {
+    this.feed = new NoticeFeed(
+      {
+        head: () => {
+          environment.refresh()
+          return this.number()
+        },
+        read: (from, to) =>
+          Array.from(environment.cacheNotices.getRange({ start: from, end: to + 1 }), ({ value }) => value),
+        noticesOf: (row) => {
+          const [writer, notice] = JSON.parse(row) as Kept
+          return writer === origin ? [] : [notice]
+        },
+      },
+      { pollMs: POLL_MS, maxEntries: KEPT },
+    )
+  }
 
   /** Number of the last invalidation. */
   number(): number {
@@ -38,60 +49,11 @@ export class CacheNotices {
     return number
   }
 
-  watch(listener: Listener): () => void {
-    this.listeners.add(listener)
-    if (this.timer === undefined) {
-      this.environment.refresh()
-      this.last = this.number()
-      this.timer = every(() => this.look(), POLL_MS).unref()
-    }
-    return () => {
-      this.listeners.delete(listener)
-      if (this.listeners.size === 0) this.stop()
-    }
+  watch(listener: (notice: CacheNotice) => void): () => void {
+    return this.feed.watch(listener)
   }
 
   stop(): void {
-    clearInterval(this.timer)
-    this.timer = undefined
-  }
-
-  private look(): void {
-    try {
-      this.environment.refresh()
-      const number = this.number()
-      if (number !== this.last) this.follow(number)
-    } catch {
-      this.lose()
-      return
-    }
-    this.resume()
-  }
-
-  private follow(number: number): void {
-    const { cacheNotices } = this.environment
-    const rows = Array.from(cacheNotices.getRange({ start: this.last + 1, end: number + 1 }))
-    if (rows.length !== number - this.last) this.lose()
-    else {
-      for (const { value } of rows) {
-        const [origin, notice] = JSON.parse(value) as Kept
-        if (origin !== this.origin) this.tell(notice)
-      }
-    }
-    this.last = number
-  }
-
-  private lose(): void {
-    if (!this.isLost) this.tell({ kind: 'lost' })
-    this.isLost = true
-  }
-
-  private resume(): void {
-    if (this.isLost) this.tell({ kind: 'resumed' })
-    this.isLost = false
-  }
-
-  private tell(notice: CacheNotice): void {
-    for (const listener of this.listeners) listener(notice)
+    void this.feed.close()
   }
 }

@@ -1,8 +1,8 @@
 import { type Check, type CheckResult, ok, problem, skipped, warning } from '../../../core/diagnosis.js'
+import type { LeasedImport } from '../../../guards/allowlist/import/stored-import.js'
 import type { Manifest } from '../../../guards/allowlist/membership/port.js'
-import type { StoredList } from '../allowlist/catalog.js'
-import type { StoredImport } from '../allowlist/imports.js'
 import { listStart, pageKey } from '../allowlist/keys.js'
+import type { StoredList } from '../allowlist/meta.js'
 import { FORMAT_VERSION } from '../lmdb/environment.js'
 import type { SnapshotReader } from '../lmdb/snapshot-reader.js'
 import type { EmbeddedFacts } from './context.js'
@@ -19,6 +19,13 @@ const inside =
     context.snapshotReader === undefined
       ? skipped('the store is not open')
       : look(context.snapshotReader, context.now())
+
+interface Rows {
+  getRange(options: { limit: number }): Iterable<{ value: string | Buffer }>
+}
+
+const rowsOf = <Row>(database: Rows | undefined, limit = MOST): Row[] =>
+  Array.from(database?.getRange({ limit }) ?? [], ({ value }) => JSON.parse(value.toString()) as Row)
 
 export const formatCheck: Check<EmbeddedFacts> = {
   id: 'embedded.format',
@@ -38,12 +45,7 @@ export const importCheck: Check<EmbeddedFacts> = {
   expects: 'No import was interrupted.',
   remedy: 'Resume it with the same file and `--import-id`. Otherwise it is removed after some days.',
   run: inside((snapshotReader, now) => {
-    const records = Array.from(
-      snapshotReader.binary('imports')?.getRange({ limit: MOST }) ?? [],
-      ({ value }) => {
-        return JSON.parse(value.toString()) as StoredImport
-      },
-    )
+    const records = rowsOf<LeasedImport>(snapshotReader.binary('imports'))
     const running = records.filter(({ state }) => state === 'running')
     const dead = running.filter(({ leaseUntil }) => leaseUntil <= now)
     if (dead.length > 0) return warning(`${dead.length} interrupted`)
@@ -56,12 +58,7 @@ export const buildCheck: Check<EmbeddedFacts> = {
   expects: 'No build of an index died.',
   remedy: 'Nothing, while a server runs: it removes dead builds. Otherwise start a server.',
   run: inside((snapshotReader, now) => {
-    const claims = Array.from(
-      snapshotReader.numbered('builds')?.getRange({ limit: MOST }) ?? [],
-      ({ value }) => {
-        return JSON.parse(value) as { until: number }
-      },
-    )
+    const claims = rowsOf<{ until: number }>(snapshotReader.numbered('builds'))
     const dead = claims.filter(({ until }) => until <= now).length
     if (dead > 0) return warning(`${dead} died half-way`)
     return ok(claims.length === 0 ? 'none is running' : `${claims.length} under way`)
@@ -75,9 +72,7 @@ export const rowCheck: Check<EmbeddedFacts> = {
     'A running server removes such rows. Rows without a list only take space: to free it, export, and import into a new directory.',
   run: inside((snapshotReader) => {
     const numbers = snapshotReader.numbered('numbers')
-    const sweeps = Array.from(snapshotReader.text('sweeps')?.getRange({ limit: MOST }) ?? [], ({ value }) => {
-      return JSON.parse(value) as { no: number }
-    })
+    const sweeps = rowsOf<{ no: number }>(snapshotReader.text('sweeps'))
     const due = new Set(sweeps.map(({ no }) => no))
     const stored = listNumbers(snapshotReader)
     const lost = stored.filter((no) => numbers?.get(listStart(no)) === undefined && !due.has(no))
@@ -106,12 +101,7 @@ export const indexCheck: Check<EmbeddedFacts> = {
   expects: 'Every index is complete and has the current format.',
   remedy: 'Rebuild it: `catraca index build --all`. Until then checks of these lists read the store.',
   run: inside((snapshotReader) => {
-    const lists = Array.from(
-      snapshotReader.text('lists')?.getRange({ limit: MOST_INDEXES }) ?? [],
-      ({ value }) => {
-        return JSON.parse(value) as StoredList
-      },
-    )
+    const lists = rowsOf<StoredList>(snapshotReader.text('lists'), MOST_INDEXES)
     const manifests = lists.flatMap(({ no }) => {
       const text = snapshotReader.numbered('manifests')?.get(listStart(no))
       return text === undefined ? [] : [{ no, manifest: JSON.parse(text) as Manifest }]

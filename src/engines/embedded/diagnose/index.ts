@@ -12,6 +12,7 @@ import {
 } from '../../../core/diagnosis.js'
 import { keysFound, storedKeys } from '../../../guards/access/lock-mark.js'
 import type { KeyRecord } from '../../../guards/access/port.js'
+import { DEFAULT_EMBEDDED } from '../defaults.js'
 import type { EmbeddedOptions } from '../index.js'
 import { SnapshotReader } from '../lmdb/snapshot-reader.js'
 import { mainDirectory, refuseOlderLayout } from '../lmdb/store-directory.js'
@@ -26,8 +27,6 @@ import {
   secretCheck,
   spaceCheck,
 } from './files.js'
-
-const MIB = 1024 * 1024
 
 /** Runs first: the other checks need to know whether the store opens. */
 const openCheck: Check<CheckResult> = {
@@ -60,7 +59,7 @@ export async function diagnoseEmbedded(
   where: string,
   now: () => number = Date.now,
 ): Promise<Diagnosis> {
-  const { directory, durability = 'disk', minFreeBytes = 64 * MIB, maxSizeBytes } = options
+  const { directory, durability, minFreeBytes, maxSizeBytes } = { ...DEFAULT_EMBEDDED, ...options }
   const { snapshotReader, verdict } = look(directory)
   try {
     const context = { directory, durability, minFreeBytes, maxSizeBytes, now, snapshotReader }

@@ -1,4 +1,4 @@
-import { every } from '../../../core/timers.js'
+import { LogFollower } from '../../../core/numbered-log.js'
 import type {
   ConfigBatch,
   ConfigPage,
@@ -23,10 +23,15 @@ function keyFrom(level: Level, [, first = '', second = '']: string[]): ConfigKey
 /** Limit configurations. In the environment of the lists, and as durable. */
 export class EmbeddedLimitConfigs implements LimitConfigStore {
   private readonly listeners = new Set<(changed: undefined) => void>()
-  private poll: NodeJS.Timeout | undefined
-  private seen = 0
+  private readonly follower: LogFollower<never>
 
-  constructor(private readonly environment: Environment) {}
+  constructor(private readonly environment: Environment) {
+    const onResumed = () => {
+      for (const listener of this.listeners) listener(undefined)
+    }
+    const log = { head: () => this.changes(), onEntry() {}, onLost() {}, onResumed }
+    this.follower = new LogFollower(log, { pollMs: POLL_MS })
+  }
 
   async read(keys: readonly ConfigKey[], entity: string | undefined): Promise<ConfigBatch> {
     this.environment.refresh()
@@ -101,32 +106,14 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
     })
   }
 
-  /** A number in the store grows with each change. It is polled every quarter of a second. */
+  /** A number in the store grows with each change, and is all that is told of it. */
   watch(listener: (changed: undefined) => void): () => void {
+    this.follower.start().catch(() => {})
     this.listeners.add(listener)
-    if (this.poll === undefined) {
-      this.seen = this.changes()
-      this.poll = every(() => this.look(), POLL_MS).unref()
-    }
     return () => {
       this.listeners.delete(listener)
-      if (this.listeners.size > 0) return
-      clearInterval(this.poll)
-      this.poll = undefined
+      if (this.listeners.size === 0) void this.follower.stop()
     }
-  }
-
-  private look(): void {
-    let now: number
-    try {
-      now = this.changes()
-    } catch {
-      // The store is closed or failing. The next call reports it.
-      return
-    }
-    if (now === this.seen) return
-    this.seen = now
-    for (const listener of this.listeners) listener(undefined)
   }
 
   private changes(): number {

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import { EntryWriter, RESET_ENTRY } from '../../../guards/allowlist/changes/entry.js'
 import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import { readState } from './attributes.js'
@@ -49,10 +50,7 @@ export class Differences {
     const sequence = Number(await again(() => redis.read(state, ['HGET', state, 'sequence'])))
     if (this.tooMany) return { entry: Buffer.from(RESET_ENTRY), sequence }
     const writer = new EntryWriter()
-    const customers = [...this.customers]
-    for (let from = 0; from < customers.length; from += AT_ONCE) {
-      await this.tell(customers.slice(from, from + AT_ONCE), writer)
-    }
+    for (const customers of chunksOf([...this.customers], AT_ONCE)) await this.tell(customers, writer)
     return { entry: Buffer.from(writer.bytes()), sequence }
   }
 

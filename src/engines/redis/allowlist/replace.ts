@@ -1,3 +1,4 @@
+import { ImportStopped } from '../../../guards/allowlist/import/stored-import.js'
 import type {
   ImportCheckpoint,
   ImportSession,
@@ -33,12 +34,6 @@ const SWITCH_META = defineScript('allowlist-switch-meta', {
   write: true,
   uses: ['allowlist-import-claim'],
 })
-
-class Stopped extends Error {
-  constructor(readonly outcome: 'lost' | 'list-not-found') {
-    super(outcome)
-  }
-}
 
 /** How much of the file one shard has stored. */
 interface Progress {
@@ -76,7 +71,7 @@ export class Replacement {
       this.context.catalog.forget(this.list.id)
       return { outcome: 'replaced', ...counts }
     } catch (error) {
-      if (error instanceof Stopped) return { outcome: error.outcome }
+      if (error instanceof ImportStopped) return { outcome: error.outcome }
       throw error
     }
   }
@@ -87,7 +82,7 @@ export class Replacement {
     const meta = await again(() => catalog.readMeta(listId))
     this.list = listOf(listId, mustBe(meta, incarnation))
     const replacing = meta!.replacing === undefined ? undefined : JSON.parse(meta!.replacing)
-    if (replacing?.importId !== importId) throw new Stopped('lost')
+    if (replacing?.importId !== importId) throw new ImportStopped('lost')
     this.generation = String(replacing.generation)
     const states = await Promise.all(
       shards
@@ -97,7 +92,7 @@ export class Replacement {
         ),
     )
     this.progress = (states as (string | null)[][]).map(([next, sequence]) => {
-      if (next !== this.generation) throw new Stopped('lost')
+      if (next !== this.generation) throw new ImportStopped('lost')
       return { rows: 0, added: 0, sequence: Number(sequence) }
     })
     this.differences = new Differences(this.context, this.shard(0))
@@ -139,7 +134,7 @@ export class Replacement {
         return this.index(progress, parts.ids(start, end))
       },
     })
-    if (sent.outcome !== 'stored') throw new Stopped(await this.reason(sent.outcome))
+    if (sent.outcome !== 'stored') throw new ImportStopped(await this.reason(sent.outcome))
     progress.rows += parts.count
     progress.added = sent.added
   }
@@ -200,7 +195,7 @@ export class Replacement {
       if (outcome === 'switched') return counts
       if (outcome === 'changed') figures = { members: rest[0]!, shared: rest[1]! }
       else if (outcome === 'late') told = await this.differences.read(members - shared)
-      else throw new Stopped(outcome === 'list-not-found' ? outcome : 'lost')
+      else throw new ImportStopped(outcome === 'list-not-found' ? outcome : 'lost')
     }
     throw neverReady(listId)
   }
@@ -217,7 +212,7 @@ export class Replacement {
     const who = [String(incarnation), importId, owner, this.generation, String(now), checkpoint]
     const args = [...who, wake.channel, listId]
     const outcome = await again(() => redis.run(SWITCH_META, [meta, imports], args))
-    if (outcome !== 'switched') throw new Stopped(outcome as 'lost')
+    if (outcome !== 'switched') throw new ImportStopped(outcome as 'lost')
     const list = { ...this.list, generation: Number(this.generation) }
     // The list has switched. If one of these fails, the next process that uses the shard does it.
     await Promise.allSettled(
@@ -229,5 +224,5 @@ export class Replacement {
 
 function mustBe(meta: Meta | undefined, incarnation: number): Meta {
   if (meta?.incarnation === incarnation && meta.deleted === undefined) return meta
-  throw new Stopped('list-not-found')
+  throw new ImportStopped('list-not-found')
 }

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import { isReset, readEntry } from '../../../guards/allowlist/changes/entry.js'
 import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import { shardOf } from '../../../guards/allowlist/shard.js'
@@ -109,8 +110,7 @@ export class ShardCopy {
   /** Copies the customers as the shard has them now. */
   private async bring(customers: string[]): Promise<void> {
     const { members, attributes } = this.from
-    for (let at = 0; at < customers.length; at += CUSTOMERS_AT_ONCE) {
-      const asked = customers.slice(at, at + CUSTOMERS_AT_ONCE)
+    for (const asked of chunksOf(customers, CUSTOMERS_AT_ONCE)) {
       const reply = await again(() => this.context.redis.run(LOOK_UP, [members, attributes], asked))
       const [, held, texts] = reply as [string | null, number[], (string | null)[]]
       await this.put(asked.flatMap((id, i) => [id, held[i] === 1 ? (texts[i] ?? '') : NO_MEMBER]))
@@ -131,8 +131,8 @@ export class ShardCopy {
     await Promise.all(
       [...byShard].map(async ([shard, part]) => {
         const keys = this.to[shard]!
-        for (let at = 0; at < part.length; at += 2 * CUSTOMERS_AT_ONCE) {
-          const args = [this.owner, updatedAt, ...part.slice(at, at + 2 * CUSTOMERS_AT_ONCE)]
+        for (const pairs of chunksOf(part, 2 * CUSTOMERS_AT_ONCE)) {
+          const args = [this.owner, updatedAt, ...pairs]
           const scriptKeys = [keys.state, keys.members, keys.attributes, keys.expiries]
           const outcome = await again(() => redis.run(PUT, scriptKeys, args, { gathered: true }))
           if (outcome !== 'stored') throw new MoveStopped('lost')

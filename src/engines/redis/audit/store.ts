@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import { byDay, daysBetween, readDays } from '../../../guards/audit/days.js'
 import { DAY_MS, dayOf, ID_LENGTH } from '../../../guards/audit/entry-id.js'
 import type { AuditPart, AuditStore, Retention, StoredEntry } from '../../../guards/audit/port.js'
@@ -26,8 +27,8 @@ export class RedisAudit implements AuditStore {
       // Expires a day later than its last entry: the sweep comes first, and frees the memory without blocking the
       // server.
       const leftMs = (day + 2) * DAY_MS + retentionMs - now
-      for (let at = 0; at < ofDay.length; at += APPENDED_AT_ONCE) {
-        const members = ofDay.slice(at, at + APPENDED_AT_ONCE).map(({ id, text }) => id + text)
+      for (const part of chunksOf(ofDay, APPENDED_AT_ONCE)) {
+        const members = part.map(({ id, text }) => id + text)
         writes.push(this.redis.run(APPEND, [dayKey(day)], [String(Math.max(1, leftMs)), ...members]))
       }
     }

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import type {
   CacheItem,
   CacheNotice,
@@ -219,9 +220,8 @@ export class RedisCache implements CacheStore {
 
   /** Published after the change: an instance notified earlier could still read, and cache, the old value. */
   private async publish(space: string, items: readonly { key: string }[]): Promise<void> {
-    for (let from = 0; from < items.length; from += TOLD_AT_ONCE) {
-      const keys = items.slice(from, from + TOLD_AT_ONCE).map(({ key }) => key)
-      await this.notices.tell({ kind: 'changed', space, keys })
+    for (const part of chunksOf(items, TOLD_AT_ONCE)) {
+      await this.notices.tell({ kind: 'changed', space, keys: part.map(({ key }) => key) })
     }
   }
 }

@@ -1,12 +1,12 @@
-import type { RedisUrl } from '../../../config/store-url-redis.js'
 import { type CheckResult, problem } from '../../../core/diagnosis.js'
+import type { StoreUse } from '../../entry.js'
 import type { ConnectionSettings } from '../link/connection.js'
-import type { RedisUse } from '../link/eviction.js'
 import type { Redis } from '../link/redis.js'
+import type { RedisUrl } from '../url.js'
 
 export interface RedisFacts {
   url: RedisUrl
-  use: RedisUse
+  use: StoreUse
   redis: Redis
   /** All primaries. */
   servers: readonly Server[]

@@ -1,4 +1,3 @@
-import type { RedisUrl } from '../../../config/store-url-redis.js'
 import {
   type Check,
   type CheckResult,
@@ -10,11 +9,12 @@ import {
   skipAll,
 } from '../../../core/diagnosis.js'
 import { keysFound } from '../../../guards/access/lock-mark.js'
+import type { DiagnosedFor } from '../../entry.js'
 // `../index.js` is imported only because it defines all scripts.
 import { readKeys } from '../access/store.js'
 import type { RedisEngineOptions } from '../index.js'
+import type { RedisUrl } from '../url.js'
 import '../index.js'
-import type { RedisUse } from '../link/eviction.js'
 import { connectionSettings, openRedis } from '../link/open-redis.js'
 import { settingsOf } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
@@ -61,9 +61,7 @@ const CHECKS: readonly Check<RedisFacts>[] = [
 
 export const REDIS_CHECKS: readonly Check<never>[] = [connectCheck, topologyCheck, ...CHECKS]
 
-export interface RedisDiagnoseOptions {
-  use: RedisUse
-  cacheSpaces: readonly string[]
+export interface RedisDiagnoseOptions extends Pick<DiagnosedFor, 'use' | 'cacheSpaces'> {
   now?: () => number
 }
 

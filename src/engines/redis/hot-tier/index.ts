@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RedisUrl } from '../../../config/store-url-redis.js'
 import type { HotFinding, HotSets, HotSetWriter } from '../../../guards/allowlist/hot/port.js'
 import { openRedis } from '../link/open-redis.js'
 import type { RedisOptions } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
+import type { RedisUrl } from '../url.js'
 import { HotLookups } from './lookups.js'
 import { claimSet, type HotSetOptions } from './writer.js'
 

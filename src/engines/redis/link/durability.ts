@@ -1,8 +1,8 @@
-import type { RedisUse } from './eviction.js'
+import type { StoreUse } from '../../entry.js'
 import type { RedisInfo } from './redis.js'
 
 /** Warnings about servers that hold guards and may lose acknowledged writes. */
-export function durabilityWarnings({ topology, nodes }: RedisInfo, use: RedisUse): string[] {
+export function durabilityWarnings({ topology, nodes }: RedisInfo, use: StoreUse): string[] {
   if (use === 'caches') return []
   return nodes.flatMap(({ address, appendOnly, needsReplicas }) => {
     const warnings: string[] = []

@@ -1,9 +1,8 @@
+import type { StoreUse } from '../../entry.js'
 import type { RedisInfo, RedisNode } from './redis.js'
 
-/** What the servers hold. With only caches they should evict keys, otherwise they never may. */
-export type RedisUse = 'guards' | 'caches'
-
-export function evictionWarnings(info: RedisInfo, use: RedisUse): string[] {
+/** Servers with only caches should evict keys, others never may. */
+export function evictionWarnings(info: RedisInfo, use: StoreUse): string[] {
   return use === 'caches' ? warningsOfCaches(info) : warningsOfGuards(info)
 }
 

@@ -1,7 +1,7 @@
-import type { RedisUrl } from '../../../config/store-url-redis.js'
 import { CatracaError } from '../../../core/errors.js'
 import type { Durations } from '../../../core/figures.js'
 import { later } from '../../../core/timers.js'
+import type { RedisUrl } from '../url.js'
 import { bareHost } from './address.js'
 import { Calls } from './calls.js'
 import { ClusterTopology } from './cluster-topology.js'

@@ -1,4 +1,5 @@
 import { CatracaError } from '../../../core/errors.js'
+import { DEFAULT_REDIS } from '../defaults.js'
 
 export interface RedisTlsOptions {
   /** PEM text of the CA that signed the server's certificate. */
@@ -37,15 +38,15 @@ export interface Settings extends Required<Omit<RedisOptions, 'waitReplicas' | '
 }
 
 const DEFAULTS: Settings = {
-  connectTimeoutMs: 5000,
-  commandTimeoutMs: 3000,
-  poolSize: 1,
+  connectTimeoutMs: DEFAULT_REDIS.connectTimeoutMs,
+  commandTimeoutMs: DEFAULT_REDIS.commandTimeoutMs,
+  poolSize: DEFAULT_REDIS.poolSize,
   tls: {},
   readPassword: () => undefined,
-  maxBatch: { items: 256, bytes: 1_048_576 },
+  maxBatch: DEFAULT_REDIS.maxBatch,
   waitReplicas: undefined,
-  maxInFlight: 50_000,
-  maxWaiting: 10_000,
+  maxInFlight: DEFAULT_REDIS.maxInFlight,
+  maxWaiting: DEFAULT_REDIS.maxWaiting,
 }
 
 export function settingsOf(options: RedisOptions): Settings {

@@ -1,9 +1,9 @@
-import type { RedisUrl } from '../../../config/store-url-redis.js'
 import { CatracaError } from '../../../core/errors.js'
 import { later } from '../../../core/timers.js'
 import { openRedis } from '../link/open-redis.js'
 import type { RedisOptions } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
+import type { RedisUrl } from '../url.js'
 
 const RETRY_MS = 1000
 

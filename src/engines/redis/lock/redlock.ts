@@ -1,4 +1,3 @@
-import type { RedisUrl } from '../../../config/store-url-redis.js'
 import { CatracaError, isCatracaError } from '../../../core/errors.js'
 import { later } from '../../../core/timers.js'
 import type {
@@ -11,6 +10,7 @@ import type {
 import { isForeign } from '../link/failures.js'
 import type { RedisOptions } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
+import type { RedisUrl } from '../url.js'
 import { RedlockServer } from './redlock-server.js'
 import { RedisLocks } from './store.js'
 

@@ -1,6 +1,8 @@
-import { every } from '../../../core/timers.js'
+import { LogFollower } from '../../../core/numbered-log.js'
+import { changedConfig, NoticeListeners } from '../../../guards/rate-limit/notice-listeners.js'
 import type { Freed } from '../../../guards/rate-limit/port.js'
 import type { ConfigKey } from '../../../guards/rate-limit/types.js'
+import { followChannel, lastNumber } from '../link/numbered-channel.js'
 import type { Redis, Unsubscribe } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { NOTICES_KEY, noticeChannel } from './keys.js'
@@ -10,9 +12,6 @@ const TELL = defineScript('limit-tell', { keys: 1, write: true, evenWhenFull: tr
 const POLL_MS = 1000
 /** The number may be read a moment before its notice arrives. */
 const GRACE_MS = 100
-
-type OnFreed = (freed: Freed) => void
-type OnConfig = (changed: ConfigKey | undefined) => void
 
 export const freedNotice = ({ entity, resource }: NonNullable<Freed>): string => `freed ${entity} ${resource}`
 
@@ -24,45 +23,32 @@ export function configNotice(key: ConfigKey | undefined): string {
 /**
  * Notices that instances publish to each other: subjects with freed capacity, and changed configuration. They are
  * numbered without gaps. A missed one is detected by the next one, and by the number, which is polled every second.
- * Then all cached conclusions are dropped.
+ * Then all cached conclusions are dropped. While Redis is unreachable, they stay in use.
  */
-export class Notices {
+export class Notices extends NoticeListeners {
   readonly channel: string
-  private readonly freed = new Set<OnFreed>()
-  private readonly configs = new Set<OnConfig>()
   private readonly lost = new Set<() => void>()
-  private last = 0
+  private readonly follower: LogFollower<string>
   private unsubscribe: Unsubscribe | undefined
-  private timer: NodeJS.Timeout | undefined
 
   constructor(
     private readonly redis: Redis,
     database: number,
   ) {
+    super()
     this.channel = noticeChannel(database)
+    const log = {
+      head: () => lastNumber(redis, NOTICES_KEY),
+      onEntry: (text: string) => this.tell(text),
+      onLost: () => {},
+      onResumed: (wentBack: boolean) => this.tellAll(wentBack),
+    }
+    const options = { pollMs: POLL_MS, graceMs: GRACE_MS, isIdle: () => this.isEmpty }
+    this.follower = new LogFollower(log, options)
   }
 
   async open(): Promise<void> {
-    this.unsubscribe = await this.redis.subscribe(
-      this.channel,
-      (message) => this.hear(message),
-      (interruption) => {
-        // While Redis is unreachable, cached data stays in use.
-        if (interruption === 'resumed') this.notifyAll()
-      },
-    )
-    this.last = Math.max(this.last, await this.number())
-    this.timer = every(() => this.look(), POLL_MS).unref()
-  }
-
-  onFreed(listener: OnFreed): () => void {
-    this.freed.add(listener)
-    return () => this.freed.delete(listener)
-  }
-
-  onConfig(listener: OnConfig): () => void {
-    this.configs.add(listener)
-    return () => this.configs.delete(listener)
+    this.unsubscribe = await followChannel(this.redis, this.channel, this.follower)
   }
 
   /** Called when the store has lost data. */
@@ -75,65 +61,21 @@ export class Notices {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.timer)
-    this.freed.clear()
-    this.configs.clear()
+    this.clear()
     this.lost.clear()
+    void this.follower.stop()
     await this.unsubscribe?.()
   }
 
-  private async number(): Promise<number> {
-    return Number((await this.redis.read(NOTICES_KEY, ['GET', NOTICES_KEY])) ?? 0)
+  private tell(text: string): void {
+    const [kind, ...words] = text.split(' ')
+    if (kind === 'freed') this.tellFreed({ entity: words[0]!, resource: words[1]! })
+    else this.tellConfig(changedConfig(...words))
   }
 
-  private hear(message: string): void {
-    const [number, kind, ...words] = message.split(' ')
-    const expected = this.last + 1
-    this.last = Number(number)
-    // A lower number may be late, or the first of a store that was emptied and counts from the start.
-    if (this.last < expected) this.notifyLost()
-    else if (this.last !== expected) this.notifyAll()
-    else if (kind === 'freed') this.tellFreedHere({ entity: words[0]!, resource: words[1]! })
-    else this.tellConfigHere(keyOf(words))
+  private tellAll(wentBack: boolean): void {
+    if (wentBack) for (const listener of this.lost) listener()
+    this.tellFreed(undefined)
+    this.tellConfig(undefined)
   }
-
-  private async look(): Promise<void> {
-    if (this.freed.size + this.configs.size === 0) return
-    // If Redis does not answer, callers get errors from their own calls. Missed notices are found later.
-    const number = await this.number().catch(() => undefined)
-    if (number === undefined || number === this.last) return
-    if (number > this.last) {
-      await new Promise((resolve) => setTimeout(resolve, GRACE_MS).unref())
-      if (this.last >= number) return
-    }
-    const wentBack = number < this.last
-    this.last = number
-    if (wentBack) this.notifyLost()
-    else this.notifyAll()
-  }
-
-  /** The number went back: the store lost the last notices and their changes. */
-  private notifyLost(): void {
-    for (const listener of this.lost) listener()
-    this.notifyAll()
-  }
-
-  private notifyAll(): void {
-    this.tellFreedHere(undefined)
-    this.tellConfigHere(undefined)
-  }
-
-  private tellFreedHere(freed: Freed): void {
-    for (const listener of this.freed) listener(freed)
-  }
-
-  private tellConfigHere(changed: ConfigKey | undefined): void {
-    for (const listener of this.configs) listener(changed)
-  }
-}
-
-function keyOf([level, resource, entity]: string[]): ConfigKey | undefined {
-  if (resource === undefined) return undefined
-  if (level === 'entity' && entity !== undefined) return { level, entity, resource }
-  return level === 'system' || level === 'resource' ? { level, resource } : undefined
 }

@@ -1,11 +1,6 @@
-import type {
-  EntityUse,
-  LimitUse,
-  UsageHour,
-  UsageRetention,
-  UsageStore,
-} from '../../../guards/rate-limit/port.js'
-import { addUp } from '../../../guards/rate-limit/usage-hours.js'
+import { chunksOf } from '../../../core/chunks.js'
+import type { UsageHour, UsageRetention, UsageStore } from '../../../guards/rate-limit/port.js'
+import { hourOf } from '../../../guards/rate-limit/usage-hours.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { usageKey } from './keys.js'
@@ -14,8 +9,6 @@ const COUNT = defineScript('limit-count', { keys: 1, write: true, together: 32 }
 const HOUR_MS = 3_600_000
 /** Hours that are read concurrently. */
 const READ_AT_ONCE = 250
-const TOTAL = /^([ad]):([^:]+)$/
-const ENTITY = /^([AD]):([^:]+):(.+)$/
 
 /** One hash per resource and hour, which expires. */
 export class RedisUsage implements UsageStore {
@@ -41,18 +34,20 @@ export class RedisUsage implements UsageStore {
     const starts: number[] = []
     for (let start = Math.ceil(from / HOUR_MS) * HOUR_MS; start < to; start += HOUR_MS) starts.push(start)
     const hours: UsageHour[] = []
-    for (let i = 0; i < starts.length; i += READ_AT_ONCE) {
-      const part = starts.slice(i, i + READ_AT_ONCE)
-      const found = await Promise.all(part.map((start) => this.fields(usageKey(resource, start))))
-      found.forEach((fields, n) => {
-        if (fields.size > 0) hours.push(hourOf(resource, part[n]!, fields))
-      })
+    for (const part of chunksOf(starts, READ_AT_ONCE)) {
+      hours.push(...(await Promise.all(part.map((start) => this.hour(resource, start)))))
     }
-    return hours
+    return hours.filter(({ totals, entities }) => totals.length + entities.length > 0)
   }
 
-  private fields(key: string): Promise<ReadonlyMap<string, string>> {
-    return this.redis.read(key, ['HGETALL', key]) as Promise<ReadonlyMap<string, string>>
+  private async hour(resource: string, start: number): Promise<UsageHour> {
+    const key = usageKey(resource, start)
+    const fields = (await this.redis.read(key, ['HGETALL', key])) as ReadonlyMap<string, string>
+    return hourOf(
+      { resource, start },
+      Array.from(fields, ([name, count]) => [name, Number(count)]),
+      ':',
+    )
   }
 
   /** All keys expire. */
@@ -60,18 +55,3 @@ export class RedisUsage implements UsageStore {
     return { more: false }
   }
 }
-
-function hourOf(resource: string, start: number, fields: ReadonlyMap<string, string>): UsageHour {
-  const totals: LimitUse[] = []
-  const entities: EntityUse[] = []
-  for (const [field, value] of fields) {
-    const [, kind, limit] = TOTAL.exec(field) ?? []
-    if (limit !== undefined) totals.push({ limit, ...amountOf(kind!, value) })
-    const [, ofEntity, name, entity] = ENTITY.exec(field) ?? []
-    if (entity !== undefined) entities.push({ entity, limit: name!, ...amountOf(ofEntity!, value) })
-  }
-  return { resource, start, totals: addUp(totals), entities: addUp(entities) }
-}
-
-const amountOf = (kind: string, value: string) =>
-  kind.toLowerCase() === 'a' ? { admitted: Number(value), denied: 0 } : { admitted: 0, denied: Number(value) }

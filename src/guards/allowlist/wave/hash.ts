@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { CatracaError } from '../../../core/errors.js'
+import type { Place } from './strategy.js'
 
 /**
  * A customer's place in a wave: MurmurHash3_x86_32, seed 0, of the ASCII of `salt + customerId`, divided by 2^32.
@@ -8,7 +9,7 @@ import { CatracaError } from '../../../core/errors.js'
  */
 const SALT = /^[0-9a-f]{32}$/
 /** The salt of waves made by another program, whose layout has none. They never get one later. */
-export const NO_SALT = ''
+const NO_SALT = ''
 const STEPS = 2 ** 32
 
 /**
@@ -26,21 +27,19 @@ export function hashFromState(state: number, customerId: string): number {
   return finish(absorb(state, customerId), 32 + customerId.length)
 }
 
-/** The customer's place in [0, 1). */
-export function placeFromState(state: number, customerId: string): number {
-  return hashFromState(state, customerId) / STEPS
+/** The customer's place in [0, 1), in the wave with this salt. */
+export function placeBy(salt: string): Place {
+  if (salt === NO_SALT) return unsaltedPlace
+  const state = saltState(salt)
+  return (customerId) => hashFromState(state, customerId) / STEPS
 }
 
 /**
  * The place in a wave without salt: the first 32 bits of the MD5 of the customer id, the only rule of the source
  * design that spreads customers. The same customers come first in all such waves.
  */
-export function unsaltedPlace(customerId: string): number {
+function unsaltedPlace(customerId: string): number {
   return createHash('md5').update(customerId).digest().readUInt32BE(0) / STEPS
-}
-
-export function wavePlace(salt: string, customerId: string): number {
-  return salt === NO_SALT ? unsaltedPlace(customerId) : placeFromState(saltState(salt), customerId)
 }
 
 /** MurmurHash3_x86_32 of an ASCII text, unsigned. */

@@ -4,6 +4,7 @@ import { CatracaError, isCatracaError } from '../../../core/errors.js'
 import { identifier } from '../../../core/identifiers.js'
 import type { ImportOptions, ImportResult } from '../../../guards/allowlist/types.js'
 import { IMPORT_STATUS, IMPORTS } from '../../../wire/allowlist/members.js'
+import { takesItsTime } from '../../http/connection-timeouts.js'
 import type { App, ServerContext } from '../../http/context.js'
 import { onClientDisconnect } from '../../http/disconnect.js'
 import { importInBackground } from '../../imports/background.js'
@@ -15,7 +16,7 @@ export function importRoutes(app: App, context: ServerContext): void {
   app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (request, _body, done) => {
-      context.bodies.takesItsTime(request.raw)
+      takesItsTime(request.raw)
       done(null)
     })
     addRoutes(scope, context, IMPORTS, {

@@ -2,6 +2,7 @@ import { api } from '../../../api/client.js'
 import { useQuery } from '../../../data/use-query.js'
 import { useTexts } from '../../../texts/language.js'
 import { type Rule, shareNow } from './rule.js'
+import { FORMS } from './strategies/index.js'
 import type { Words } from './use-words.js'
 
 /** Excluded lists whose sizes are loaded. */
@@ -37,9 +38,10 @@ export function useEstimate(rule: Rule, now: number, words: Words): Estimate {
   const shareText = words.share(share)
   const less = excluded === undefined ? {} : { less: texts.minusExcluded(words.number(excluded)) }
   if (share === 0) return { how: texts.nobody }
-  if (rule.strategy === 'EXPLICIT_LIST') {
-    const named = words.number(rule.customerIds?.length ?? 0)
-    return { count: texts.atMost(named), how: texts.named(named), ...less }
+  const { named } = FORMS[rule.strategy]
+  if (named !== undefined) {
+    const count = words.number(named(rule))
+    return { count: texts.atMost(count), how: texts.named(count), ...less }
   }
   if (base === undefined) return { how: texts.noBase(shareText), ...less }
   if (baseList === undefined) return { how: '' }

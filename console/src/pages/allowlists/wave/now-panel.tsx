@@ -10,6 +10,7 @@ import { useEstimate } from './estimate.js'
 import { PauseDialog } from './pause-dialog.js'
 import { ResumeDialog } from './resume-dialog.js'
 import { isShut, nextTurn, type Rule, shareNow } from './rule.js'
+import { FORMS } from './strategies/index.js'
 import { useWords, type Words } from './use-words.js'
 
 export interface NowPanelProps {
@@ -107,13 +108,12 @@ export function NowPanel({ list, rule, now, zone, readAt, isStale, onChanged }: 
 
 type NowTexts = ReturnType<typeof useTexts>['waves']['now']
 
-export function shareWords(rule: Rule, now: number, words: Words, texts: NowTexts): string {
+function shareWords(rule: Rule, now: number, words: Words, texts: NowTexts): string {
+  const { isShare, named } = FORMS[rule.strategy]
   const share = shareNow(rule, now)
-  if (rule.strategy === 'PERCENTAGE') return words.share(share)
+  if (isShare) return words.share(share)
   if (share === 0) return texts.nobody
-  return rule.strategy === 'TIME_WINDOW'
-    ? texts.everybody
-    : texts.named(words.number(rule.customerIds?.length ?? 0))
+  return named === undefined ? texts.everybody : texts.named(words.number(named(rule)))
 }
 
 function nextWords(rule: Rule, now: number, words: Words, texts: NowTexts): string {
@@ -121,5 +121,5 @@ function nextWords(rule: Rule, now: number, words: Words, texts: NowTexts): stri
   if (next === undefined) return texts.noNext
   const at = words.moment(next.at)
   if (next.share === 0) return texts.closes(at)
-  return rule.strategy === 'PERCENTAGE' ? texts.nextShare(words.share(next.share), at) : texts.opens(at)
+  return FORMS[rule.strategy].isShare ? texts.nextShare(words.share(next.share), at) : texts.opens(at)
 }

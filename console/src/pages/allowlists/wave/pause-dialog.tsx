@@ -3,6 +3,7 @@ import { announce } from '../../../parts/announcer.js'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.js'
 import { useFormat, useTexts } from '../../../texts/language.js'
 import type { Rule } from './rule.js'
+import { FORMS } from './strategies/index.js'
 
 export interface PauseDialogProps {
   list: Allowlist
@@ -24,7 +25,7 @@ export function PauseDialog({ list, rule, opened, onClose, onChanged }: PauseDia
     announce(texts.paused)
     onChanged()
   }
-  const steps = rule.ramp?.length ?? 0
+  const effects = FORMS[rule.strategy].pauseTexts?.(rule, texts, format.number) ?? [texts.textWindow]
   return (
     <ConfirmDialog
       opened={opened}
@@ -33,8 +34,9 @@ export function PauseDialog({ list, rule, opened, onClose, onChanged }: PauseDia
       confirmLabel={texts.confirm}
       onConfirm={pause}
     >
-      <p>{rule.strategy === 'PERCENTAGE' ? texts.text : texts.textWindow}</p>
-      {steps > 0 && <p>{texts.textRamp(format.number(steps))}</p>}
+      {effects.map((effect) => (
+        <p key={effect}>{effect}</p>
+      ))}
       <p>{texts.undo}</p>
     </ConfirmDialog>
   )

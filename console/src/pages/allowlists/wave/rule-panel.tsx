@@ -1,16 +1,15 @@
-import { Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core'
+import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Allowlist } from '../../../api/client.js'
 import { Panel } from '../../../parts/panel.js'
 import { useSignedIn } from '../../../session/store.js'
-import { useFormat, useTexts } from '../../../texts/language.js'
-import { customersOf, type Draft, type Problems } from './draft.js'
+import { useTexts } from '../../../texts/language.js'
 import { ListPicker, ListsPicker } from './list-picker.js'
 import { RampChart } from './ramp-chart.js'
-import { RampEditor } from './ramp-editor.js'
 import { ReviewDialog, type Reviewed } from './review-dialog.js'
-import { type Rule, STRATEGIES, type Strategy, turns } from './rule.js'
-import { ShareField } from './share-field.js'
+import { type Rule, type Strategy, turns } from './rule.js'
+import { type Draft, FORMS, STRATEGIES } from './strategies/index.js'
+import type { Problems } from './typed.js'
 import { WindowFields } from './window-fields.js'
 
 export interface RulePanelProps {
@@ -23,7 +22,6 @@ export interface RulePanelProps {
   onDraft(draft: Draft): void
   onDiscard(): void
   problems: Problems
-  warnings: Problems
   isChanged: boolean
   /** Another user saved a rule since the edit started. */
   isOutdated: boolean
@@ -35,14 +33,15 @@ export interface RulePanelProps {
 
 /** The rule of a wave: all users read it; admins change it after a review of the difference. */
 export function RulePanel(props: RulePanelProps) {
-  const { list, rule, next, problems, isChanged, isOutdated, now, zone } = props
+  const { list, rule, next, draft, problems, isChanged, isOutdated, now, zone } = props
   const { waves, common } = useTexts()
   const texts = waves.rule
   const { can } = useSignedIn()
   // The rule when the review started: exactly this is saved.
   const [reviewed, setReviewed] = useState<Reviewed>()
   const isWrong = Object.keys(problems).length > 0
-  const hasPicture = next.strategy === 'PERCENTAGE' || turns(next).length > 0
+  const form = FORMS[draft.strategy]
+  const hasPicture = form.isShare || turns(next).length > 0
   return (
     <Panel title={texts.title} lead={can('admin') && texts.lead}>
       <Stack gap="lg">
@@ -77,7 +76,7 @@ export function RulePanel(props: RulePanelProps) {
       </Stack>
       <ReviewDialog
         {...(reviewed ?? { list, before: rule, after: next })}
-        warnings={stepWarnings(props, waves.ramp.warned)}
+        warnings={form.warningsOf?.(draft, waves) ?? []}
         now={now}
         zone={zone}
         opened={reviewed !== undefined}
@@ -88,44 +87,24 @@ export function RulePanel(props: RulePanelProps) {
   )
 }
 
-function Fields({ list, draft, onDraft, problems, warnings, zone, onZone }: RulePanelProps) {
-  const { allowlists, waves } = useTexts()
+function Fields({ list, draft, onDraft, problems, zone, onZone }: RulePanelProps) {
+  const { waves } = useTexts()
   const texts = waves.rule
   const { can } = useSignedIn()
   const isFixed = !can('admin')
+  const { Fields: OwnFields } = FORMS[draft.strategy]
   const change = (changes: Partial<Draft>): void => onDraft({ ...draft, ...changes })
   return (
     <>
       <NativeSelect
         label={texts.strategy}
         value={draft.strategy}
-        data={STRATEGIES.map((value) => ({ value, label: allowlists.create.strategies[value] }))}
+        data={STRATEGIES.map((value) => ({ value, label: waves.strategies[value].name }))}
         onChange={(event) => change({ strategy: event.currentTarget.value as Strategy })}
         disabled={isFixed}
         maw={420}
       />
-      {draft.strategy === 'PERCENTAGE' && (
-        <>
-          <ShareField
-            label={draft.ramp.length > 0 ? texts.shareBefore : texts.share}
-            share={draft.share}
-            error={problems.share}
-            disabled={isFixed}
-            onShare={(share) => change({ share })}
-          />
-          <RampEditor
-            draft={draft}
-            problems={problems}
-            warnings={warnings}
-            zone={zone}
-            disabled={isFixed}
-            onRamp={(ramp) => change({ ramp })}
-          />
-        </>
-      )}
-      {draft.strategy === 'EXPLICIT_LIST' && (
-        <NamedCustomers draft={draft} problems={problems} disabled={isFixed} onDraft={onDraft} />
-      )}
+      <OwnFields draft={draft} problems={problems} zone={zone} disabled={isFixed} onChange={change} />
       <WindowFields
         draft={draft}
         problems={problems}
@@ -136,7 +115,7 @@ function Fields({ list, draft, onDraft, problems, warnings, zone, onZone }: Rule
       />
       <div className="choice-pair">
         <ListPicker
-          label={texts.base}
+          label={waves.fields.base}
           hint={texts.baseHint}
           value={draft.base}
           without={list.id}
@@ -145,7 +124,7 @@ function Fields({ list, draft, onDraft, problems, warnings, zone, onZone }: Rule
           onChange={(base) => change({ base })}
         />
         <ListsPicker
-          label={texts.exclude}
+          label={waves.fields.exclude}
           hint={texts.excludeHint}
           values={draft.exclude}
           without={list.id}
@@ -154,39 +133,5 @@ function Fields({ list, draft, onDraft, problems, warnings, zone, onZone }: Rule
         />
       </div>
     </>
-  )
-}
-
-function stepWarnings(
-  { draft, warnings }: RulePanelProps,
-  words: (number: string, warning: string) => string,
-): string[] {
-  return draft.ramp.flatMap(({ key }, index) => {
-    const warning = warnings[key]
-    return warning === undefined ? [] : [words(String(index + 1), warning)]
-  })
-}
-
-interface NamedCustomersProps extends Pick<RulePanelProps, 'draft' | 'problems' | 'onDraft'> {
-  disabled: boolean
-}
-
-function NamedCustomers({ draft, problems, disabled, onDraft }: NamedCustomersProps) {
-  const { waves } = useTexts()
-  const texts = waves.rule
-  const format = useFormat()
-  const count = customersOf(draft.customers).length
-  return (
-    <Textarea
-      label={`${texts.customers} (${format.number(count)})`}
-      description={texts.customersHint}
-      value={draft.customers}
-      onChange={(event) => onDraft({ ...draft, customers: event.currentTarget.value })}
-      error={problems.customers}
-      disabled={disabled}
-      rows={6}
-      spellCheck={false}
-      classNames={{ input: 'mono' }}
-    />
   )
 }

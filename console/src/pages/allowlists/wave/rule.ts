@@ -1,26 +1,18 @@
-import type { Allowlist } from '../../../api/client.js'
+import { insideWindow } from '../../../../../src/guards/allowlist/wave/common-fields.js'
+import { strategyOf, type WaveConfig } from '../../../../../src/guards/allowlist/wave/table.js'
 
-export type Rule = NonNullable<Allowlist['config']>
+export type Rule = WaveConfig
 export type Strategy = Rule['strategy']
-export type Step = NonNullable<Rule['ramp']>[number]
-
-export const STRATEGIES: readonly Strategy[] = ['PERCENTAGE', 'TIME_WINDOW', 'EXPLICIT_LIST']
-
-export const insideWindow = ({ startTime, endTime }: Rule, at: number): boolean =>
-  at >= (startTime ?? Number.NEGATIVE_INFINITY) && at <= (endTime ?? Number.POSITIVE_INFINITY)
 
 /** The share that passes the rule at a time, from 0 to 1. For named customers: 1 or 0. */
 export function shareNow(rule: Rule, at: number): number {
-  if (!insideWindow(rule, at)) return 0
-  if (rule.strategy !== 'PERCENTAGE') return 1
-  const begun = (rule.ramp ?? []).findLast((step) => step.at <= at)
-  return begun?.percentage ?? rule.percentage ?? 0
+  return insideWindow(rule, at) ? (strategyOf(rule)?.shareAt(rule, at) ?? 0) : 0
 }
 
 /** The times at which the share changes, in order. */
 export function turns(rule: Rule): number[] {
   const { startTime, endTime } = rule
-  const steps = rule.strategy === 'PERCENTAGE' ? (rule.ramp ?? []).map(({ at }) => at) : []
+  const steps = strategyOf(rule)?.turns(rule) ?? []
   const inside = steps.filter((at) => insideWindow(rule, at))
   // The last millisecond of the window is still inside.
   const bounds = [startTime, endTime === undefined ? undefined : endTime + 1]

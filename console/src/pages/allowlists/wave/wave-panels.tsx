@@ -1,13 +1,15 @@
 import { useEffect, useMemo, useState } from 'react'
+import { strategyOf } from '../../../../../src/guards/allowlist/wave/table.js'
 import type { Allowlist } from '../../../api/client.js'
 import { serverNow } from '../../../api/server-clock.js'
 import { unsavedOf, useUnsaved } from '../../../data/unsaved.js'
 import { useSignedIn } from '../../../session/store.js'
 import { useTexts } from '../../../texts/language.js'
-import { type Draft, draftOf, inZone, problemsOf, ruleOf, sameRule, warningsOf } from './draft.js'
+import { draftOf, inZone, problemsOf, ruleOf, sameRule } from './draft.js'
 import { NowPanel } from './now-panel.js'
 import type { Rule } from './rule.js'
 import { RulePanel } from './rule-panel.js'
+import type { Draft } from './strategies/index.js'
 import { WhoPanel } from './who-panel.js'
 import { localZone } from './zoned.js'
 
@@ -34,8 +36,14 @@ const editOf = (rule: Rule, zone: string): Edit => ({ from: rule, draft: draftOf
 
 export const unsavedName = (id: string): string => `wave ${id}`
 
+export function WavePanels(props: WavePanelsProps) {
+  const { waves } = useTexts()
+  if (strategyOf(props.rule) !== undefined) return <KnownWave {...props} />
+  return <div className="notice">{waves.unknownStrategy(props.rule.strategy)}</div>
+}
+
 /** A wave: who passes now, its rule, and single customers. */
-export function WavePanels({ list, rule, readAt, isStale, onChanged }: WavePanelsProps) {
+function KnownWave({ list, rule, readAt, isStale, onChanged }: WavePanelsProps) {
   const { waves, common } = useTexts()
   const { can } = useSignedIn()
   const now = useNow()
@@ -70,7 +78,6 @@ export function WavePanels({ list, rule, readAt, isStale, onChanged }: WavePanel
         onDraft={(changed) => setEdit({ ...edit, draft: changed })}
         onDiscard={() => setEdit(editOf(rule, zone))}
         problems={problems}
-        warnings={warningsOf(draft, waves.warnings)}
         isChanged={isChanged}
         isOutdated={isOutdated && isChanged}
         now={now}

@@ -8,6 +8,7 @@ import { ProblemView } from '../../../parts/problem.js'
 import { State } from '../../../parts/state.js'
 import { useTexts } from '../../../texts/language.js'
 import { type Rule, reachedAt, shareNow } from './rule.js'
+import { FORMS } from './strategies/index.js'
 import { useWords } from './use-words.js'
 
 export interface WhoPanelProps {
@@ -67,9 +68,8 @@ function Place({ answer, rule, next, now, zone }: WhoPanelProps & { answer: Expl
   const texts = waves.who
   const words = useWords(zone)
   const result = answer.results[0]!
-  const place = result.steps.find(
-    ({ step, allowlistId }) => step === 'percentage' && allowlistId === undefined,
-  )?.place
+  const own = result.steps.filter(({ allowlistId }) => allowlistId === undefined)
+  const place = own.find((step) => step.place !== undefined)?.place
   const reached = place === undefined ? undefined : reachedAt(rule, place, now)
   const isIn = (allowed: boolean) => (
     <State kind={allowed ? 'good' : 'neutral'}>{allowed ? texts.in : texts.out}</State>
@@ -86,7 +86,7 @@ function Place({ answer, rule, next, now, zone }: WhoPanelProps & { answer: Expl
           {!result.allowed && (reached === undefined ? texts.never : texts.reaches(words.moment(reached)))}
         </p>
       )}
-      {place !== undefined && next?.strategy === 'PERCENTAGE' && (
+      {place !== undefined && next !== undefined && FORMS[next.strategy].isShare && (
         <p>
           {texts.withDraft} {isIn(place < shareNow(next, now))}
         </p>

@@ -1,17 +1,18 @@
 import { Input, NativeSelect, TextInput } from '@mantine/core'
 import { useMemo } from 'react'
 import { useTexts } from '../../../texts/language.js'
-import { type Draft, type Problems, type Typed, typedTime } from './draft.js'
+import type { CommonDraft } from './strategies/form.js'
+import { type Problems, type Typed, typedTime } from './typed.js'
 import { useWords } from './use-words.js'
 import { allZones } from './zoned.js'
 
 export interface WindowFieldsProps {
-  draft: Draft
+  draft: CommonDraft
   problems: Problems
   zone: string
   disabled: boolean
   onZone(zone: string): void
-  onChange(change: Partial<Draft>): void
+  onChange(change: Partial<CommonDraft>): void
 }
 
 /** Start and end, in the time zone of the page. */
@@ -25,7 +26,7 @@ export function WindowFields({ draft, problems, zone, disabled, onZone, onChange
       <Input.Description>{texts.windowHint}</Input.Description>
       <div className="window-fields">
         <Moment
-          label={texts.from}
+          label={waves.fields.startTime}
           value={draft.start}
           zone={zone}
           error={problems.start}
@@ -33,7 +34,7 @@ export function WindowFields({ draft, problems, zone, disabled, onZone, onChange
           onChange={(start) => onChange({ start })}
         />
         <Moment
-          label={texts.to}
+          label={waves.fields.endTime}
           value={draft.end}
           zone={zone}
           error={problems.end}

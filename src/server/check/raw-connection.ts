@@ -9,9 +9,10 @@ import { answerClientError } from '../http/client-error.js'
 import { takeBefore, usableEvent } from '../http/connections.js'
 import type { ServerContext } from '../http/context.js'
 import { isServerFault } from '../http/problem.js'
+import { readWhole } from '../http/slices.js'
 import { answerJson } from './answer.js'
 import { CheckRequest } from './check-request.js'
-import { parseHeaders, splitHead } from './head.js'
+import { authorizationOf, parseHeaders, splitHead } from './head.js'
 import { httpDate } from './http-date.js'
 import type { PlainCheck } from './query.js'
 import { failureReply, JSON_TYPE } from './reply.js'
@@ -199,8 +200,14 @@ class CheckConnection {
     socket.off('timeout', this.onTimeout)
     socket.off('error', this.onError)
     socket.off('close', this.onClose)
+    const authorization = authorizationOf(chunk.toString('latin1', 0, this.context.settings.headerLimitBytes))
+    if (this.caller !== undefined || this.isKnown(authorization)) readWhole(socket)
     socket.unshift(chunk)
     this.attach()
     socket.resume()
+  }
+
+  private isKnown(authorization: string | undefined): boolean {
+    return authorization !== undefined && this.context.gate.identify(this.socket, authorization) !== undefined
   }
 }

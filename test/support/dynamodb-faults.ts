@@ -103,7 +103,8 @@ async function act(
       breakOff(incoming.socket)
       return
     case 'delay':
-      await sleep(fault.ms)
+      // Who has given up is not waited for at the end.
+      await sleep(fault.ms, undefined, { ref: false })
   }
   const { status, text, headers } = await forward(target, incoming, body)
   outgoing.writeHead(status, headers).end(text)

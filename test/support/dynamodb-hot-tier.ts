@@ -44,7 +44,11 @@ export interface HotPodOptions extends Omit<OpenOptions, 'store' | 'dynamodb'> {
 const INTERVAL_MS = 20
 
 /** Tables, a writer, a sequencer that works only when it is told to, and pods in front of which Redis stands. */
-export async function openHotScene(server: DynamoServer, redis: RedisServers): Promise<HotScene> {
+export async function openHotScene(
+  server: DynamoServer,
+  redis: RedisServers,
+  defaults: HotPodOptions = {},
+): Promise<HotScene> {
   const tables = await makeTables(server)
   const writer = await tables.open()
   const sequencer = new Sequencer({
@@ -80,7 +84,13 @@ export async function openHotScene(server: DynamoServer, redis: RedisServers): P
       return id
     },
     async pod(listId, given = {}) {
-      const { probeIntervalMs = 0, leaseMs, commandTimeoutMs = 500, checkTimeoutMs, ...options } = given
+      const {
+        probeIntervalMs = 0,
+        leaseMs,
+        commandTimeoutMs = 500,
+        checkTimeoutMs,
+        ...options
+      } = { ...defaults, ...given }
       const reports: string[] = []
       let asked = 0
       const used = ({ verb }: CapacityUse) => void (asked += Number(verb === 'allowlist.check'))

@@ -4,6 +4,7 @@ import { addAll, customer, customers, replaceBy } from '../../../src/conformance
 import { ManualClock } from '../../../src/core/clock.js'
 import { type HotPod, openHotScene } from '../../support/dynamodb-hot-tier.js'
 import { startDynamo } from '../../support/dynamodb-server.js'
+import { PATIENCE_MS } from '../../support/patient.js'
 import { startSingle, until } from '../../support/redis/index.js'
 
 /** In the set and in no table: whoever calls it a member was told so by Redis. */
@@ -12,7 +13,7 @@ const GHOST = 'ghost'
 describe('the hot tier in front of DynamoDB', async () => {
   const redis = await startSingle()
   const server = await startDynamo('dynoxide')
-  const scene = await openHotScene(server, redis)
+  const scene = await openHotScene(server, redis, { checkTimeoutMs: PATIENCE_MS })
   const { writer, raw, told, newList, pod: open, fresh } = scene
   const { members } = writer.allowlists
   const setOf = (id: string) => `allowlist:${id}`

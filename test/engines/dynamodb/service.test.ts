@@ -76,10 +76,10 @@ describe('two servers and a relay over one table', () => {
     return (await filtered()) > before
   }
 
-  const bothFollow = () =>
-    until('both answer from memory', async () =>
-      (await Promise.all(pods.map(answersFromMemory))).every((isSo) => isSo),
-    )
+  /** One after the other: on a busy machine each may look at the table again for a moment. */
+  const bothFollow = async () => {
+    for (const pod of pods) await until('it answers from memory', () => answersFromMemory(pod))
+  }
 
   it('answer alike: created and imported on one, asked on the other', async () => {
     const [one, two] = pods

@@ -8,7 +8,7 @@ import { BEGINNING, openFeed, wordsOf } from '../../support/dynamodb-feed.js'
 import { CREDENTIALS, REGION, startDynamo } from '../../support/dynamodb-server.js'
 
 const SALT = '00112233445566778899aabbccddeeff'
-const LONGEST_MS = 150_000
+const LONGEST_MS = 300_000
 
 /** extenddb looks for expired items once a minute, so this takes as long. */
 describe('members that the table itself deletes', () => {
@@ -30,13 +30,14 @@ describe('members that the table itself deletes', () => {
       await core.members.add('a', customer(i), i < 9 ? { expiresAt } : {}, Date.now())
     const gone = Array.from({ length: 9 }, (_, i) => `-${customer(i)}`).toSorted()
     const told = async () =>
-      (await wordsOf(log, made.list, BEGINNING)).flat().filter((word) => word[0] === '-')
-    for (const endsAt = Date.now() + LONGEST_MS; (await told()).length < 9; ) {
+      // A relay that stood still for longer than its lease may tell once more what the other has told.
+      new Set((await wordsOf(log, made.list, BEGINNING)).flat().filter((word) => word[0] === '-'))
+    for (const endsAt = Date.now() + LONGEST_MS; (await told()).size < 9; ) {
       assert.ok(Date.now() < endsAt, 'the table deletes them in time')
       await sleep(1000)
     }
     await Promise.all(relays.map((relay) => relay.stop()))
-    assert.deepEqual((await told()).toSorted(), gone)
+    assert.deepEqual([...(await told())].toSorted(), gone)
     assert.equal((await core.lists.get('a'))!.customerCount, 3)
     scene.close()
   })

@@ -20,8 +20,8 @@ describe('without DynamoDB', async () => {
       sweepIntervalMs: 0,
       dynamodb: {
         credentials: CREDENTIALS,
-        readTimeoutMs: 300,
-        writeTimeoutMs: 300,
+        readTimeoutMs: 3000,
+        writeTimeoutMs: 3000,
         revalidateAfterMs: 50,
         staleAfterMs: 300,
         probeIntervalMs: 0,

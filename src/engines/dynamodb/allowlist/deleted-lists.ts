@@ -1,11 +1,10 @@
 import { number, text } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
+import { type Key, keyOf } from '../keys.js'
 import type { DueTask } from './due.js'
 import {
   allPlaces,
   giantKey,
-  type Key,
-  keyOf,
   listPartition,
   META,
   metaKey,

@@ -8,7 +8,7 @@ import type {
 } from '../../../guards/allowlist/port.js'
 import { fromJson, type Item, number, text } from '../client/attributes.js'
 import { all, Expression } from '../client/expression.js'
-import { LIST_PREFIX, listPartition, metaKey, REGISTRY_PARTITION, readListId, registryKey } from './items.js'
+import { listPartition, metaKey, REGISTRY_PARTITION, readListId, registryKey } from './items.js'
 import { encodeMeta, newIncarnation, readableMeta, type StoredList, toRecord } from './meta.js'
 import type { Store } from './store.js'
 
@@ -60,7 +60,7 @@ export class DynamodbLists implements ListStore {
       KeyConditionExpression: 'PK = :pk AND SK > :after',
       ExpressionAttributeValues: {
         ':pk': text(REGISTRY_PARTITION),
-        ':after': text(after === undefined ? LIST_PREFIX : listPartition(after)),
+        ':after': text(listPartition(after ?? '')),
       },
       ConsistentRead: true,
       Limit: limit,

@@ -1,6 +1,7 @@
 import { identifier } from '../../../core/identifiers.js'
 import { type Item, text } from '../client/attributes.js'
-import { belongsAt, CUSTOMER_PREFIX, customerSort, keyOf, type Place, readCustomerSort } from './items.js'
+import { keyOf } from '../keys.js'
+import { belongsAt, CUSTOMER_PREFIX, customerSort, type Place, readCustomerSort } from './items.js'
 import type { Store } from './store.js'
 
 export interface FoundRow {

@@ -8,7 +8,8 @@ import { spaceSettings } from '../../../src/guards/cache/options.js'
 
 const REDIS = fileURLToPath(new URL('../../../../src/engines/redis/', import.meta.url))
 /** A text that begins with a name and `:`, perhaps in a brace. */
-const PREFIXES = /['`]\{?([a-z-]+):/gconst COMMENTS = /\/\*.*?\*\//gs
+const PREFIXES = /['`]\{?([a-z-]+):/g
+const COMMENTS = /\/\*.*?\*\//gs
 
 const sources = readdirSync(REDIS, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && file !== 'keys.ts')

@@ -1,7 +1,7 @@
-import { keyOf } from '../../src/engines/dynamodb/allowlist/items.js'
 import type { Item } from '../../src/engines/dynamodb/client/attributes.js'
 import type { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
 import { type DynamodbEngine, type DynamodbOptions, openDynamodb } from '../../src/engines/dynamodb/index.js'
+import { keyOf } from '../../src/engines/dynamodb/keys.js'
 import { createTables } from '../../src/engines/dynamodb/tables/create-tables.js'
 import type { TableNames } from '../../src/engines/dynamodb/tables/tables.js'
 import type { DynamodbUrl } from '../../src/engines/dynamodb/url.js'

@@ -21,8 +21,8 @@ import type { QueueClientOptions } from './feed/topic.js'
 import { DynamodbIdempotency, type ReadFirst } from './idempotency/index.js'
 import { DynamodbLocks } from './lock/store.js'
 import { DynamodbCodes } from './one-time-code/store.js'
+import { DecidingClock } from './rate-limit/deciding-clock.js'
 import { type LimitClock, type OpenLimits, openLimits } from './rate-limit/index.js'
-import { Times } from './rate-limit/times.js'
 import { TableWatch } from './tables/table-watch.js'
 import { DynamodbTokens } from './token-denylist/store.js'
 import type { DynamodbUrl } from './url.js'
@@ -118,7 +118,7 @@ function engineOf(
     if (listId !== undefined && type?.startsWith('ALLOWLIST_')) store.catalog.forget(listId)
   })
   const { lists, members, checks, index, keys } = core
-  const times = new Times(options.limitClock ?? 'corrected', store.serverClock)
+  const times = new DecidingClock(options.limitClock ?? 'corrected', store.serverClock)
   const serverTime = (at: number) => at + store.serverClock.offsetMs()
   const { allowlists, giant } = tables
   const names = { allowlists, giant, guards, idempotency }

@@ -11,8 +11,8 @@ import { TABLE_ROLES } from '../../../src/engines/dynamodb/tables/tables.js'
 import type { DynamodbUrl } from '../../../src/engines/dynamodb/url.js'
 import { parseStoreUrl } from '../../../src/engines/registry.js'
 import { Locks } from '../../../src/guards/lock/index.js'
-import { ManualTiming } from '../../../src/guards/lock/timing.js'
 import { CREDENTIALS, startDynamo } from '../../support/dynamodb-server.js'
+import { ManualTiming } from '../../support/manual-timing.js'
 
 const NOW = Date.UTC(2030, 0, 1)
 const TTL_MS = 30_000

@@ -10,11 +10,12 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs'
 import { customer } from '../../../src/conformance/support.js'
-import { keyOf, sequenceSort } from '../../../src/engines/dynamodb/allowlist/items.js'
+import { sequenceSort } from '../../../src/engines/dynamodb/allowlist/items.js'
 import { headKey } from '../../../src/engines/dynamodb/feed/feed-items.js'
 import { PodQueue, type PodQueueOptions } from '../../../src/engines/dynamodb/feed/pod-queue.js'
 import { Relay } from '../../../src/engines/dynamodb/feed/relay.js'
 import { Topic } from '../../../src/engines/dynamodb/feed/topic.js'
+import { keyOf } from '../../../src/engines/dynamodb/keys.js'
 import type { ListRef } from '../../../src/guards/allowlist/changes/port.js'
 import { openFeed } from '../../support/dynamodb-feed.js'
 import { Pod } from '../../support/dynamodb-pod.js'

@@ -8,7 +8,8 @@ import type {
   WriteToken,
 } from '../../../guards/allowlist/port.js'
 import type { ItemReader } from '../client/client.js'
-import { customerSort, keyOf, placeOf } from './items.js'
+import { keyOf } from '../keys.js'
+import { customerSort, placeOf } from './items.js'
 import type { KnownList } from './meta.js'
 import { stateOf, WINDOW_ATTRIBUTES } from './rows.js'
 import type { Store } from './store.js'

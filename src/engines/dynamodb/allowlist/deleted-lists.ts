@@ -1,12 +1,11 @@
 import { number } from '../client/attributes.js'
 import { all, when } from '../client/expression.js'
 import { whole } from '../client/key-ranges.js'
+import { type Key, keyOf } from '../keys.js'
 import type { DueTask } from './due.js'
 import {
   allPlaces,
   giantKey,
-  type Key,
-  keyOf,
   listPartition,
   META,
   metaKey,

@@ -2,7 +2,8 @@ import { shardOf } from '../../../guards/allowlist/shard.js'
 import { type Item, number } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { before } from '../client/key-ranges.js'
-import { DUE_PARTITIONS, type Key, keyOf } from './items.js'
+import { type Key, keyOf } from '../keys.js'
+import { DUE_PARTITIONS } from './items.js'
 
 /** An upkeep task, due from a time on. It may be recorded needlessly: its handler checks first. */
 export interface DueTask {

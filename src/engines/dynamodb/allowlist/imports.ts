@@ -16,7 +16,7 @@ import type { ImportMode, ImportState } from '../../../guards/allowlist/types.js
 import { type Item, number, numberOf, optionalText, text, textOf } from '../client/attributes.js'
 import { all, Expression, when } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
-import { importKey } from './items.js'
+import { IMPORT_PREFIX, importKey, readListId } from './items.js'
 import type { StoredList } from './meta.js'
 import type { Store } from './store.js'
 
@@ -180,8 +180,8 @@ function decode(item: Item): StoredImport {
   const error = optionalText(item, 'error')
   return {
     ...(JSON.parse(textOf(item, 'checkpoint')) as ImportCheckpoint),
-    listId: textOf(item, 'PK').slice('ALLOWLIST#'.length),
-    importId: textOf(item, 'SK').slice('IMPORT#'.length),
+    listId: readListId(textOf(item, 'PK'))!,
+    importId: textOf(item, 'SK').slice(IMPORT_PREFIX.length),
     mode: textOf(item, 'mode') as ImportMode,
     state: textOf(item, 'importState') as ImportState,
     startedAt: numberOf(item, 'startedAt'),

@@ -1,17 +1,6 @@
 import type { ListRef } from '../../../guards/allowlist/changes/port.js'
 import { shardOf } from '../../../guards/allowlist/shard.js'
-import { text } from '../client/attributes.js'
-
-/**
- * Keys of all items of allowlists in the tables (see ../README.md). No identifier contains a `#`, and every part made
- * of one follows a `#`, so that no id can forge another key.
- */
-export type Key = Record<'PK' | 'SK', { S: string }>
-
-export const keyOf = (partition: string, sort: string): Key => ({
-  PK: text(partition) as { S: string },
-  SK: text(sort) as { S: string },
-})
+import { type Key, keyOf, PARTITION } from '../keys.js'
 
 /** How the members of a list are distributed. */
 export interface Layout {
@@ -31,10 +20,9 @@ export interface Place {
 
 export const META = 'META'
 export const CUSTOMER_PREFIX = 'CUSTOMER#'
-export const LIST_PREFIX = 'ALLOWLIST#'
 export const INDEX_NAME = 'CustomerAllowlistIndex'
 
-export const listPartition = (listId: string): string => `${LIST_PREFIX}${listId}`
+export const listPartition = (listId: string): string => `${PARTITION.list}${listId}`
 export const customerSort = (customerId: string): string => `${CUSTOMER_PREFIX}${customerId}`
 export const metaKey = (listId: string): Key => keyOf(listPartition(listId), META)
 
@@ -70,7 +58,7 @@ export function allPlaces(listId: string, layout: Layout): Place[] {
 
 export const samePlace = (a: Place, b: Place): boolean => a.table === b.table && a.partition === b.partition
 
-const MEMBER_PARTITION = /^ALLOWLIST#([^#]+)(?:#SHARD_(\d+))?$/
+const MEMBER_PARTITION = new RegExp(`^${PARTITION.list}([^#]+)(?:#SHARD_(\\d+))?$`)
 
 /** The list and shard of a partition with members; undefined for every other partition. */
 export function readMemberPartition(
@@ -86,27 +74,27 @@ export function readCustomerSort(sort: string): string | undefined {
 }
 
 export function readListId(text: string): string | undefined {
-  return text.startsWith(LIST_PREFIX) ? text.slice(LIST_PREFIX.length) : undefined
+  return text.startsWith(PARTITION.list) ? text.slice(PARTITION.list.length) : undefined
 }
 
 /** All lists by id. May contain deleted lists, but never misses a list that this product created. */
-export const REGISTRY_PARTITION = 'ALLOWLISTS'
+export const REGISTRY_PARTITION = PARTITION.lists
 export const registryKey = (listId: string): Key => keyOf(REGISTRY_PARTITION, listPartition(listId))
 /** Lists that have members in the giant table, which has no index by customer. May also contain too many. */
-export const GIANT_PARTITION = 'ALLOWLISTS#GIANT'
+export const GIANT_PARTITION = `${PARTITION.lists}#GIANT`
 export const giantKey = (listId: string): Key => keyOf(GIANT_PARTITION, listPartition(listId))
 /** How often each list was checked. */
-export const USES_PARTITION = 'ALLOWLISTS#USES'
+export const USES_PARTITION = `${PARTITION.lists}#USES`
 export const usesKey = (listId: string): Key => keyOf(USES_PARTITION, listPartition(listId))
 
 /** The store as a whole: its id, and whether it was scanned for lists of other programs. */
-export const STORE_KEY: Key = keyOf('CATRACA', 'STORE')
+export const STORE_KEY: Key = keyOf(PARTITION.store, 'STORE')
 
-export const API_KEYS_PARTITION = 'KEYS'
+export const API_KEYS_PARTITION = PARTITION.apiKeys
 export const apiKeyKey = (name: string): Key => keyOf(API_KEYS_PARTITION, `KEY#${name}`)
 
 /** Upkeep tasks, by due time. Spread over partitions, because imports may write very many. */
-export const DUE_PARTITIONS = ['DUE_0', 'DUE_1', 'DUE_2', 'DUE_3'] as const
+export const DUE_PARTITIONS = [0, 1, 2, 3].map((part) => `${PARTITION.due}${part}`)
 
 /** Beside META: the index (manifest, build lease, names of all pages, pages) and imports. */
 export const manifestKey = (listId: string): Key => keyOf(listPartition(listId), 'BLOOM_FILTER#MANIFEST')

@@ -9,7 +9,7 @@ import type {
 import { fromJson, type Item, number, text } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
 import { behind } from '../client/key-ranges.js'
-import { LIST_PREFIX, listPartition, metaKey, REGISTRY_PARTITION, readListId, registryKey } from './items.js'
+import { listPartition, metaKey, REGISTRY_PARTITION, readListId, registryKey } from './items.js'
 import { encodeMeta, newIncarnation, readableMeta, recordOf, type StoredList, updatedAt } from './meta.js'
 import type { Store } from './store.js'
 
@@ -58,7 +58,7 @@ export class DynamodbLists implements ListStore {
     const records: ListRecord[] = []
     const registry = client.queryPages('allowlist.lists', {
       TableName: tables.allowlists,
-      ...behind(REGISTRY_PARTITION, after === undefined ? LIST_PREFIX : listPartition(after)),
+      ...behind(REGISTRY_PARTITION, listPartition(after ?? '')),
       Limit: limit,
     })
     for await (const entries of registry) {

@@ -1,7 +1,8 @@
 import { identifier } from '../../../core/identifiers.js'
 import type { Item } from '../client/attributes.js'
 import { startingWith } from '../client/key-ranges.js'
-import { belongsAt, CUSTOMER_PREFIX, customerSort, keyOf, type Place, readCustomerSort } from './items.js'
+import { keyOf } from '../keys.js'
+import { belongsAt, CUSTOMER_PREFIX, customerSort, type Place, readCustomerSort } from './items.js'
 import type { Store } from './store.js'
 
 export interface FoundRow {

@@ -1,11 +1,10 @@
 import type { Membership } from '../../../guards/allowlist/port.js'
 import { type Item, text } from '../client/attributes.js'
+import { keyOf } from '../keys.js'
 import {
   customerSort,
   GIANT_PARTITION,
   INDEX_NAME,
-  keyOf,
-  LIST_PREFIX,
   listPartition,
   metaKey,
   placeOf,
@@ -67,7 +66,7 @@ export class Memberships {
       ExpressionAttributeNames: { '#p': partitionName, '#s': sortName },
       ExpressionAttributeValues: {
         ':p': text(partition),
-        ':s': text(after === undefined ? LIST_PREFIX : listPartition(after)),
+        ':s': text(listPartition(after ?? '')),
       },
     })
     const listIds = items.map((item) => readListId(item[sortName]!.S!)!)

@@ -4,11 +4,11 @@ import { text } from '../client/attributes.js'
 import { MAX_BATCH_WRITES } from '../client/batches.js'
 import { startingWith } from '../client/key-ranges.js'
 import type { TransactionItem } from '../client/transactions.js'
+import { keyOf } from '../keys.js'
 import type { ImportLease } from './import-lease.js'
 import {
   CUSTOMER_PREFIX,
   customerSort,
-  keyOf,
   type Layout,
   listPartition,
   type Place,

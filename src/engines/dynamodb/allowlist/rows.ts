@@ -20,7 +20,8 @@ import {
   toJson,
 } from '../client/attributes.js'
 import { all, type Condition, when } from '../client/expression.js'
-import { customerSort, keyOf, listPartition, type Place } from './items.js'
+import { keyOf } from '../keys.js'
+import { customerSort, listPartition, type Place } from './items.js'
 
 export { attributesAt, FOREVER, isMember, toMember, visible }
 

@@ -4,19 +4,21 @@ import type { AuditPart, AuditStore, Retention, StoredEntry } from '../../../gua
 import { type Item, number, text, textOf } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { between } from '../client/key-ranges.js'
+import { PARTITION } from '../keys.js'
 
 const VERB = 'audit'
 /** Each day is spread over this many partitions, each good for 1,000 writes a second. */
 const PARTITIONS = 4
 const DAYS_READ = 31
 const ENTRY = 'ENTRY#'
+const DAY = 'DAY#'
 /** Cached days of this process; more than it ever writes to at the same time. */
 const NOTED_DAYS = 16
 
-const partitionOf = (day: number, part: number): string => `AUDIT#${dayName(day)}#${part}`
-const DAYS_PARTITION = 'AUDIT'
-const daySort = (day: number): string => `DAY#${dayName(day)}`
-const dayFrom = (item: Item): number => dayOf(Date.parse(`${textOf(item, 'SK').slice(4)}T00:00:00Z`))
+const partitionOf = (day: number, part: number): string => `${PARTITION.audit}#${dayName(day)}#${part}`
+const DAYS_PARTITION = PARTITION.audit
+const daySort = (day: number): string => DAY + dayName(day)
+const dayFrom = (item: Item): number => dayOf(Date.parse(`${textOf(item, 'SK').slice(DAY.length)}T00:00:00Z`))
 
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 

@@ -1,5 +1,5 @@
 import type { Item } from '../client/attributes.js'
-import { entryKey, marksKey } from './keys.js'
+import { entryKey, entryPrefix, MARKS_SORT, marksKey } from './keys.js'
 import { type Marks, readMarks } from './marks.js'
 import type { CacheTable } from './table.js'
 
@@ -38,8 +38,8 @@ export class Reads {
     const wanted = [marksKey(space), ...Array.from(keys, (key) => entryKey(space, key))]
     // Consistent: otherwise an instance that was notified of a removal could read, and cache, the old value.
     const found = await client.batchGetItem('cache.read', { table, keys: wanted, consistent: true })
-    const prefix = `CACHE#${space}#`.length
-    const marks = found.find(({ SK }) => SK?.S === 'MARKS')
+    const prefix = entryPrefix(space).length
+    const marks = found.find(({ SK }) => SK?.S === MARKS_SORT)
     const entries = found.filter((item) => item !== marks)
     return {
       items: new Map(entries.map((item) => [item.PK!.S!.slice(prefix), item])),

@@ -1,7 +1,6 @@
 import type { ListRef, LogPosition } from '../../../guards/allowlist/changes/port.js'
 import {
-  type Key,
-  keyOf,
+  customerSort,
   type Layout,
   LOG_HEAD,
   listPartition,
@@ -10,6 +9,7 @@ import {
   shardPlace,
 } from '../allowlist/items.js'
 import { type Item, number } from '../client/attributes.js'
+import { type Key, keyOf, PARTITION } from '../keys.js'
 
 /**
  * The items of the change feed, in the table of allowlists, beside the logs (`ALLOWLIST#id#LOG_…`):
@@ -20,17 +20,17 @@ import { type Item, number } from '../client/attributes.js'
  *                          RELAY#…, DEAD#…                             running relays; records that failed
  *   ALLOWLIST#id#EXPIRED   CUSTOMER#id#…                               a TTL deletion that was counted
  */
-const FEED = 'FEED'
+export const FEED_PARTITION = PARTITION.feed
 /** Also in the table of giants, which has another stream. */
-export const PROBE_KEY: Key = keyOf(FEED, 'PROBE')
-export const FEED_HEAD_KEY: Key = keyOf(FEED, 'HEAD')
-export const FEED_PARTITION = FEED
+export const PROBE_KEY: Key = keyOf(FEED_PARTITION, 'PROBE')
+export const FEED_HEAD_KEY: Key = keyOf(FEED_PARTITION, 'HEAD')
 export const SHARD_PREFIX = 'SHARD#'
 export const RELAY_PREFIX = 'RELAY#'
 export const shardKey = (stream: string, shardId: string): Key =>
-  keyOf(FEED, `${SHARD_PREFIX}${stream}#${shardId}`)
-export const relayKey = (owner: string): Key => keyOf(FEED, RELAY_PREFIX + owner)
-export const deadKey = (stream: string, sequence: string): Key => keyOf(FEED, `DEAD#${stream}#${sequence}`)
+  keyOf(FEED_PARTITION, `${SHARD_PREFIX}${stream}#${shardId}`)
+export const relayKey = (owner: string): Key => keyOf(FEED_PARTITION, RELAY_PREFIX + owner)
+export const deadKey = (stream: string, sequence: string): Key =>
+  keyOf(FEED_PARTITION, `DEAD#${stream}#${sequence}`)
 
 const DAY_SECONDS = 86_400
 /** How long entries are stored. A process that is further behind loads the list again. */
@@ -63,7 +63,7 @@ export const isGiant = ({ mark }: LogPosition): boolean => mark % 2 === 1
 
 /** Copies of a member, made while its list moves, have the same version: their deletions count once. */
 export const expiredKey = (listId: string, customerId: string, version: string): Key =>
-  keyOf(`${listPartition(listId)}#EXPIRED`, `CUSTOMER#${customerId}#${version}`)
+  keyOf(`${listPartition(listId)}#EXPIRED`, `${customerSort(customerId)}#${version}`)
 
 export const tableOf = (listId: string, layout: Layout): 'allowlists' | 'giant' =>
   shardPlace(listId, layout, 0).table

@@ -1,12 +1,13 @@
 import { chunksOf } from '../../../core/chunks.js'
 import { EntryWriter, RESET_ENTRY } from '../../../guards/allowlist/changes/entry.js'
 import { MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../../../guards/allowlist/customer-key.js'
-import { customerSort, keyOf, placeOf, readCustomerSort } from '../allowlist/items.js'
+import { customerSort, placeOf, readCustomerSort } from '../allowlist/items.js'
 import type { StoredList } from '../allowlist/meta.js'
 import { attributesAt, rowOf, visible, WINDOW_ATTRIBUTES } from '../allowlist/rows.js'
 import type { Item } from '../client/attributes.js'
 import { MAX_BATCH_KEYS } from '../client/batches.js'
 import type { DynamoClient } from '../client/client.js'
+import { keyOf } from '../keys.js'
 import type { NewEntry } from './log-writer.js'
 
 export const RESET_CHANGE: NewEntry = { bytes: RESET_ENTRY, changeIds: [] }

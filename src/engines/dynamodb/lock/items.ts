@@ -1,8 +1,9 @@
 import { FENCE_KEPT_MS } from '../../../guards/lock/port.js'
-import { type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
+import { type Item, number, optionalNumber, optionalText } from '../client/attributes.js'
+import { type Key, keyOf, PARTITION } from '../keys.js'
 
 /** Key of a lock's item in the table for guards (see ../README.md). */
-export const lockItemKey = (name: string): Item => ({ PK: text(`LOCK#${name}`), SK: text('LOCK') })
+export const lockItemKey = (name: string): Key => keyOf(PARTITION.lock + name, 'LOCK')
 
 /** DynamoDB deletes it a day after its last use; epoch seconds. */
 export const lockTtl = (now: number, ttlMs: number) => number(Math.ceil((now + ttlMs + FENCE_KEPT_MS) / 1000))

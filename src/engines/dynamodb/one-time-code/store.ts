@@ -9,14 +9,13 @@ import type {
 import { type Item, number, numberOf, optionalText, text } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { Expression } from '../client/expression.js'
+import { type Key, keyOf, PARTITION } from '../keys.js'
 
 const VERB = 'codes'
 
 /** The address comes last, and the purpose is in a separate key: neither can be taken for the other. */
-const keyOf = ({ channel, address, purpose }: CodeKey): Item => ({
-  PK: text(`OTP#${channel}#${address}`),
-  SK: text(`PURPOSE#${purpose}`),
-})
+const codeKey = ({ channel, address, purpose }: CodeKey): Key =>
+  keyOf(`${PARTITION.code}${channel}#${address}`, `PURPOSE#${purpose}`)
 
 /**
  * The hash of a code is an attribute name, so that one update can count the attempt and remove the hash if the guess
@@ -40,7 +39,7 @@ export class DynamodbCodes implements CodeStore {
     await this.client.putItem(VERB, {
       TableName: this.table,
       Item: {
-        ...keyOf(key),
+        ...codeKey(key),
         salt: text(salt),
         [hashName(digest)]: number(1),
         digest: text(digest),
@@ -64,13 +63,13 @@ export class DynamodbCodes implements CodeStore {
   }
 
   async revoke(key: CodeKey, now: number): Promise<boolean> {
-    const input = { TableName: this.table, Key: keyOf(key), ReturnValues: 'ALL_OLD' } as const
+    const input = { TableName: this.table, Key: codeKey(key), ReturnValues: 'ALL_OLD' } as const
     const { item } = await this.client.deleteItem(VERB, input)
     return isPending(item, this.time(now))
   }
 
   private read(key: CodeKey): Promise<Item | undefined> {
-    return this.client.readItem(VERB, this.table, keyOf(key))
+    return this.client.readItem(VERB, this.table, codeKey(key))
   }
 
   async attempt(key: CodeKey, { salt, digests, maxAttempts }: Attempt, now: number): Promise<AttemptOutcome> {
@@ -87,7 +86,7 @@ export class DynamodbCodes implements CodeStore {
       .remove(...digests.map(hashName))
     const result = await this.client.updateItem(
       VERB,
-      { TableName: this.table, Key: keyOf(key), ReturnValues: 'ALL_OLD', ...expression.update() },
+      { TableName: this.table, Key: codeKey(key), ReturnValues: 'ALL_OLD', ...expression.update() },
       { repeatable: false },
     )
     const { item } = result

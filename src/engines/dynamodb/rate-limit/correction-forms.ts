@@ -2,7 +2,7 @@ import { KIND } from '../../../guards/rate-limit/algorithms/algorithm.js'
 import { isAhead } from '../../../guards/rate-limit/algorithms/rewound.js'
 import type { LeasedLimit } from '../../../guards/rate-limit/port.js'
 import { MAX_UNITS } from '../../../guards/rate-limit/rule.js'
-import { isUsed, type KnownLimit, ruleText, unitsAt, unitsPerMsOf } from './known.js'
+import { isUsed, type KnownLimit, ruleText, unitsAt, unitsPerMsOf } from './limit-state.js'
 import { countedAt, type Form, fillAnew, isFull, startOf } from './take-forms.js'
 
 export interface Correction {

@@ -13,18 +13,18 @@ import {
 } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
+import type { DecidingClock } from './deciding-clock.js'
 import { leaseKey, subjectKey } from './keys.js'
-import { type CachedSubject, readKnown } from './known.js'
+import { type CachedSubject, readKnown } from './limit-state.js'
 import type { Marks } from './marks.js'
 import type { Notices } from './notices.js'
 import type { SubjectCache } from './subject-cache.js'
 import { draftCorrection, guessAfter } from './subject-updates.js'
 import { type LimitTable, readSubject, retryUntilDone, ttlOf } from './table.js'
-import type { Times } from './times.js'
 
 interface Parts {
   guards: LimitTable
-  times: Times
+  times: DecidingClock
   notices: Notices
   memory: SubjectCache
   marks: Marks

@@ -11,15 +11,15 @@ import type {
 import type { Subject } from '../../../guards/rate-limit/types.js'
 import { Expression } from '../client/expression.js'
 import { Corrections } from './corrections.js'
+import type { DecidingClock } from './deciding-clock.js'
 import type { Draft } from './draft.js'
 import { subjectKey } from './keys.js'
-import { type CachedSubject, NOTHING, readKnown, statesOf } from './known.js'
+import { type CachedSubject, NOTHING, readKnown, statesOf } from './limit-state.js'
 import { Marks } from './marks.js'
 import type { Notices } from './notices.js'
 import { SubjectCache } from './subject-cache.js'
 import { draftRewind, draftTake, viewsAfter } from './subject-updates.js'
 import { type LimitTable, readSubject, readSubjects, retryUntilDone } from './table.js'
-import type { Times } from './times.js'
 
 export class DynamodbLimits implements LimitStore {
   private readonly memory = new SubjectCache()
@@ -28,7 +28,7 @@ export class DynamodbLimits implements LimitStore {
 
   constructor(
     private readonly guards: LimitTable,
-    private readonly times: Times,
+    private readonly times: DecidingClock,
     private readonly notices: Notices,
     private readonly begin: () => Promise<void>,
   ) {

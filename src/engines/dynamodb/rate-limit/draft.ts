@@ -1,7 +1,7 @@
-import type { Key } from '../allowlist/items.js'
 import { type Attribute, number, text } from '../client/attributes.js'
 import { all, Expression } from '../client/expression.js'
-import { attributeOf, type CachedSubject } from './known.js'
+import type { Key } from '../keys.js'
+import { attributeOf, type CachedSubject } from './limit-state.js'
 
 /** An item is stored this much longer than needed, so that not every write must move its TTL. */
 const TTL_SLACK_SECONDS = 300

@@ -1,13 +1,13 @@
 import type { LimitEngine } from '../../../guards/rate-limit/port.js'
 import { DynamodbLimitConfigs } from './configs.js'
 import { DynamodbLimits } from './counters.js'
+import { DecidingClock, type LimitClock } from './deciding-clock.js'
 import { NoticeLog } from './notice-log.js'
 import { Notices } from './notices.js'
 import type { LimitTable } from './table.js'
-import { type LimitClock, Times } from './times.js'
 import { DynamodbUsage } from './usage.js'
 
-export type { LimitClock } from './times.js'
+export type { LimitClock } from './deciding-clock.js'
 
 export interface OpenLimits extends LimitEngine {
   close(): Promise<void>
@@ -20,7 +20,7 @@ export interface LimitParts extends LimitTable {
 }
 
 export function openLimits({ clock, server, ...guards }: LimitParts): OpenLimits {
-  const times = new Times(clock, server)
+  const times = new DecidingClock(clock, server)
   const notices = new Notices(new NoticeLog(guards, () => times.at(server.now())))
   // The first response shows how far the clock is off.
   const begin = async () => void (await notices.log.heads())

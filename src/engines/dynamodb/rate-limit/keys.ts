@@ -1,5 +1,5 @@
 import type { ConfigKey, Level, Subject } from '../../../guards/rate-limit/types.js'
-import { type Key, keyOf } from '../allowlist/items.js'
+import { type Key, keyOf, PARTITION } from '../keys.js'
 
 /**
  * Keys of all items of rate limits in the table for guards (see README.md). No identifier contains a `#`, and every
@@ -8,17 +8,17 @@ import { type Key, keyOf } from '../allowlist/items.js'
 
 /** The states of all limits of a subject. */
 export const subjectKey = ({ entity, resource }: Subject): Key =>
-  keyOf(`SUBJECT#${entity}#${resource}`, 'STATE')
+  keyOf(`${PARTITION.subject}${entity}#${resource}`, 'STATE')
 
 /** State of a used lease: its adjustments, or that it was given back. */
-export const leaseKey = (id: string): Key => keyOf(`LEASE#${id}`, 'LEASE')
+export const leaseKey = (id: string): Key => keyOf(PARTITION.lease + id, 'LEASE')
 
 export function levelPartition(key: ConfigKey): string {
   switch (key.level) {
     case 'system':
-      return 'SYSTEM#'
+      return PARTITION.system
     case 'resource':
-      return `RESOURCE#${key.resource}`
+      return PARTITION.resource + key.resource
     case 'entity':
       return entityPartition(key.entity)
   }
@@ -26,13 +26,13 @@ export function levelPartition(key: ConfigKey): string {
 
 /** The level of a partition; undefined if it is not that of a level. */
 export function levelOfPartition(partition: string, resource: string): ConfigKey | undefined {
-  if (partition === 'SYSTEM#') return { level: 'system', resource }
-  if (partition === `RESOURCE#${resource}`) return { level: 'resource', resource }
-  if (!partition.startsWith('ENTITY#')) return undefined
-  return { level: 'entity', entity: partition.slice('ENTITY#'.length), resource }
+  if (partition === PARTITION.system) return { level: 'system', resource }
+  if (partition === PARTITION.resource + resource) return { level: 'resource', resource }
+  if (!partition.startsWith(PARTITION.entity)) return undefined
+  return { level: 'entity', entity: partition.slice(PARTITION.entity.length), resource }
 }
 
-export const entityPartition = (entity: string): string => `ENTITY#${entity}`
+export const entityPartition = (entity: string): string => PARTITION.entity + entity
 export const LIMIT_PREFIX = '#LIMIT#'
 /** Prefix of a level's items for a resource. The name of a limit follows, or nothing if the level has no limits. */
 export const limitPrefix = (resource: string): string => `${LIMIT_PREFIX}${resource}#`
@@ -43,11 +43,10 @@ export const limitKey = (level: ConfigKey, name: string): Key =>
 export const PARENT_SORT = '#LIMITS#PARENT'
 export const parentKey = (entity: string): Key => keyOf(entityPartition(entity), PARENT_SORT)
 
-const STORE_PARTITION = 'LIMITS#'
-export const SECRET_KEY: Key = keyOf(STORE_PARTITION, 'SECRET')
+export const SECRET_KEY: Key = keyOf(PARTITION.limits, 'SECRET')
 
 /** Lists the configurations: in the layout of the source design each entity has its own partition. */
-export const directoryPartition = (level: Level): string => `${STORE_PARTITION}DIRECTORY#${level}`
+export const directoryPartition = (level: Level): string => `${PARTITION.limits}DIRECTORY#${level}`
 export const directorySort = (key: ConfigKey): string =>
   key.level === 'entity' ? `${key.entity}#${key.resource}` : key.resource
 export const directoryKey = (key: ConfigKey): Key => keyOf(directoryPartition(key.level), directorySort(key))
@@ -58,7 +57,7 @@ export function readDirectorySort(level: Level, sort: string): ConfigKey {
 }
 
 export type NoticeKind = 'config' | 'freed'
-export const NOTICE_PARTITION = 'LIMITS#NOTICES'
+export const NOTICE_PARTITION = `${PARTITION.limits}NOTICES`
 export const HEAD_PREFIX = 'HEAD#'
 /** The number of the last notice of a kind; that of `config` also has the schema version. */
 export const headKey = (kind: NoticeKind): Key => keyOf(NOTICE_PARTITION, HEAD_PREFIX + kind)
@@ -67,7 +66,7 @@ export const noticeKey = (kind: NoticeKind, number: number): Key =>
   keyOf(NOTICE_PARTITION, `${kind}#${String(number).padStart(NUMBER_DIGITS, '0')}`)
 
 /** The usage of a resource in one hour. */
-export const usagePartition = (resource: string): string => `${STORE_PARTITION}USAGE#${resource}`
+export const usagePartition = (resource: string): string => `${PARTITION.limits}USAGE#${resource}`
 const HOUR_DIGITS = 13
 export const usageSort = (start: number): string =>
   `HOUR#${String(Math.max(0, start)).padStart(HOUR_DIGITS, '0')}`

@@ -1,5 +1,5 @@
 import type { Subject } from '../../../guards/rate-limit/types.js'
-import { type CachedSubject, NOTHING } from './known.js'
+import { type CachedSubject, NOTHING } from './limit-state.js'
 
 const MAX_WEIGHT = 20_000
 /** This many numbers of states weigh as much as one subject. */

@@ -21,7 +21,7 @@ import {
   statesOf,
   unitsPerMsOf,
   writeState,
-} from './known.js'
+} from './limit-state.js'
 import { denyForm, type Form, takeForm } from './take-forms.js'
 
 interface Named {

@@ -5,7 +5,7 @@ import type { DynamoClient } from '../client/client.js'
 import { Deadline } from '../client/deadline.js'
 import type { SdkFailure } from '../client/failures.js'
 import { subjectKey } from './keys.js'
-import { type CachedSubject, readKnown } from './known.js'
+import { type CachedSubject, readKnown } from './limit-state.js'
 
 /** Shared by all parts of rate limits. */
 export interface LimitTable {

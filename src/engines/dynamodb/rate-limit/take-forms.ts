@@ -3,7 +3,7 @@ import type { LimitCost } from '../../../guards/rate-limit/port.js'
 import type { Rule } from '../../../guards/rate-limit/rule.js'
 import { number, text } from '../client/attributes.js'
 import type { Draft } from './draft.js'
-import { isUsed, type KnownLimit, ruleText, unitsAt } from './known.js'
+import { isUsed, type KnownLimit, ruleText, unitsAt } from './limit-state.js'
 
 /**
  * DynamoDB has neither `max` nor arithmetic in conditions, so no single update can consume from a limit in every

@@ -1,20 +1,22 @@
 import type { Revocation } from '../../../guards/token-denylist/port.js'
 import { type Item, number, numberOf, text } from '../client/attributes.js'
 import type { TransactionItem } from '../client/transactions.js'
+import { type Key, keyOf, PARTITION } from '../keys.js'
 
 /** Items of the token denylist in the table for guards. */
-export const LOG_PARTITION = 'REVOKED_LOG'
+export const LOG_PARTITION = PARTITION.tokenLog
+const ENTRY = 'ENTRY#'
 const DIGITS = 15
 const DAY_MS = 24 * 3_600_000
 
-export const logKey = (sequence: number): string => `ENTRY#${String(sequence).padStart(DIGITS, '0')}`
-export const sequenceOf = (item: Item): number => Number(item.SK?.S?.slice('ENTRY#'.length))
-export const STATE_KEY: Item = { PK: text(LOG_PARTITION), SK: text('STATE') }
+export const logKey = (sequence: number): string => `${ENTRY}${String(sequence).padStart(DIGITS, '0')}`
+export const sequenceOf = (item: Item): number => Number(item.SK?.S?.slice(ENTRY.length))
+const STATE_SORT = 'STATE'
+export const STATE_KEY: Key = keyOf(LOG_PARTITION, STATE_SORT)
+export const isState = (item: Item): boolean => item.SK?.S === STATE_SORT
 
-export const rowKey = ({ kind, id }: Pick<Revocation, 'kind' | 'id'>): Item =>
-  kind === 'token'
-    ? { PK: text(`REVOKED_TOKEN#${id}`), SK: text('REVOKED') }
-    : { PK: text(`REVOKED_SUBJECT#${id}`), SK: text('REVOKED') }
+export const rowKey = ({ kind, id }: Pick<Revocation, 'kind' | 'id'>): Key =>
+  keyOf((kind === 'token' ? PARTITION.token : PARTITION.tokenSubject) + id, 'REVOKED')
 
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 

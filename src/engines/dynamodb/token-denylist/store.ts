@@ -14,6 +14,7 @@ import { between } from '../client/key-ranges.js'
 import { MAX_TRANSACTION_ITEMS } from '../client/transactions.js'
 import {
   entryPut,
+  isState,
   LOG_PARTITION,
   logKey,
   rowKey,
@@ -132,7 +133,7 @@ export class DynamodbTokens implements TokenStore {
     })
     // The state sorts after the last entry and has its number.
     const isEnd = page.next === undefined
-    const state = isEnd ? page.items.find((item) => item.SK?.S === 'STATE') : undefined
+    const state = isEnd ? page.items.find(isState) : undefined
     const entries = page.items.filter((item) => item !== state)
     const end = sequence + entries.length
     if (entries.some((item, i) => sequenceOf(item) !== sequence + 1 + i)) return 'gap'

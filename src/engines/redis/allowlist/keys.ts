@@ -1,3 +1,5 @@
+import { PREFIX } from '../keys.js'
+
 /**
  * Names of all keys of allowlists in Redis (see ../README.md). A list id contains no `:`, and no identifier contains
  * a brace, so no id can forge another key.
@@ -9,25 +11,25 @@ const IDENTIFIER = /^[A-Za-z0-9._~:@+=-]{1,256}$/
 export const isIdentifier = (text: string): boolean => IDENTIFIER.test(text)
 
 /** List ids, all with score 0: Redis sorts them. May contain deleted lists, but never misses an existing one. */
-export const REGISTRY_KEY = 'allowlists'
+export const REGISTRY_KEY = PREFIX.lists
 /** Lists that need upkeep, by the time (epoch ms) from which on. */
-export const DUE_KEY = 'allowlists:due'
+export const DUE_KEY = `${PREFIX.lists}:due`
 /** The last incarnation number. */
-export const INCARNATION_KEY = 'allowlists:incarnation'
+export const INCARNATION_KEY = `${PREFIX.lists}:incarnation`
 /** How often each list was checked. */
-export const USES_KEY = 'allowlists:uses'
+export const USES_KEY = `${PREFIX.lists}:uses`
 /** Identifies this store, so that a write token of another store is recognised. */
-export const STORE_ID_KEY = 'catraca:store'
-export const API_KEYS_KEY = 'catraca:keys'
+export const STORE_ID_KEY = `${PREFIX.store}:store`
+export const API_KEYS_KEY = `${PREFIX.store}:keys`
 
 /**
  * Messages are list ids, with the prefix `!` if more than members changed. Channels are shared by all databases, so
  * the name contains the database.
  */
-export const changeChannel = (database: number): string => `allowlists:changes:${database}`
+export const changeChannel = (database: number): string => `${PREFIX.lists}:changes:${database}`
 
 /** The lists of a customer: a hash from list id to the version of the entry (see reverse-index.ts). */
-export const reverseKey = (customerId: string): string => `customer-allowlists:${customerId}`
+export const reverseKey = (customerId: string): string => `${PREFIX.customer}:${customerId}`
 
 /** Keys of a list beside its members, all in the slot of `allowlist:ID`. */
 export interface ListKeys {
@@ -42,7 +44,7 @@ export interface ListKeys {
 }
 
 export function listKeys(listId: string): ListKeys {
-  const tag = `{allowlist:${listId}}`
+  const tag = `{${PREFIX.list}:${listId}}`
   return {
     meta: `${tag}:meta`,
     imports: `${tag}:imports`,
@@ -79,7 +81,8 @@ export interface ShardKeys {
 
 /** With one shard the set is `allowlist:ID`, as other programs expect. */
 export function shardKeys(listId: string, shardCount: number, shard: number): ShardKeys {
-  const members = shardCount === 1 ? `allowlist:${listId}` : `allowlist:${listId}:${shardCount}:${shard}`
+  const list = `${PREFIX.list}:${listId}`
+  const members = shardCount === 1 ? list : `${list}:${shardCount}:${shard}`
   const tag = `{${members}}`
   return {
     members,

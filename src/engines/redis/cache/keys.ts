@@ -1,3 +1,5 @@
+import { encoded, PREFIX } from '../keys.js'
+
 /**
  * Names of all keys of caches in Redis (see README.md). A value is at `SPACE:KEY`, both unchanged, so that other
  * programs can share it. Space names may contain `:`, and the guard refuses a space that is a prefix of another. Keys
@@ -5,10 +7,10 @@
  */
 
 /** The number of the last notice. */
-export const NOTICES_KEY = 'cache:notices'
+export const NOTICES_KEY = `${PREFIX.cache}:notices`
 
 /** Channels are shared by all databases, so the name contains the database. */
-export const noticeChannel = (database: number): string => `cache:notices:${database}`
+export const noticeChannel = (database: number): string => `${NOTICES_KEY}:${database}`
 
 export interface EntryKeys {
   value: string
@@ -30,9 +32,7 @@ export const fillKey = (value: string): string => `{${value}}:fill`
 export const valuePattern = (space: string): string => `${space}:*`
 export const besidePattern = (space: string, what: 'fill' | 'tags'): string => `{${space}:*}:${what}`
 
-export const TAG_PATTERN = 'cache:tag:*'
-
-const encoded = (part: string): string => (part.includes(':') ? part.replaceAll(':', '%3A') : part)
+export const TAG_PATTERN = `${PREFIX.cache}:tag:*`
 
 export interface TagKeys {
   /** A sorted set: keys that may have the tag, by their expiry. */
@@ -44,7 +44,7 @@ export interface TagKeys {
 }
 
 export function tagKeys(space: string, tag: string): TagKeys {
-  const members = `cache:tag:${encoded(space)}:${tag}`
+  const members = `${PREFIX.cache}:tag:${encoded(space)}:${tag}`
   return { members, mark: `{${members}}:mark`, removals: `{${members}}:removals` }
 }
 

@@ -1,4 +1,5 @@
 import { type Check, type CheckResult, ok, problem, warning } from '../../../core/diagnosis.js'
+import { PREFIX } from '../keys.js'
 import { definedScripts } from '../link/script.js'
 import { ofEach, type RedisFacts } from './context.js'
 
@@ -9,15 +10,17 @@ const SCANNED_AT_ONCE = 1000
 const SLOW_ENTRIES = 10
 const RECENT_SECONDS = 3600
 
+const { limits, codes, locks, idempotency, tokens, cache } = PREFIX
+
 /** Keys that must expire, by the guard that writes them; see the README of the engine. */
-const EXPIRING: readonly [string, RegExp][] = [
-  ['rate limits', /^(ratelimit:[^:]+:[^:]+$|\{ratelimit:[^:]+:[^:]+\}:(log|lease|usage|\d+)\b)/],
-  ['one-time codes', /^otp:/],
-  ['locks', /^(lock:|\{lock:.+\}:(fence|waiting)$)/],
-  ['idempotency', /^(bridge:idempotency:|\{bridge:idempotency:.+\}:state$)/],
-  ['revoked tokens', /^jwt:blacklist:/],
-  ['cache', /^(\{.+\}:fill$|\{cache:tag:.+\}:mark$)/],
-]
+const EXPIRING = Object.entries({
+  'rate limits': `${limits}:[^:]+:[^:]+$|\\{${limits}:[^:]+:[^:]+\\}:(log|lease|usage|\\d+)\\b`,
+  'one-time codes': `${codes}:`,
+  locks: `${locks}:|\\{${locks}:.+\\}:(fence|waiting)$`,
+  idempotency: `${idempotency}:|\\{${idempotency}:.+\\}:state$`,
+  'revoked tokens': `${tokens}:`,
+  cache: `\\{.+\\}:fill$|\\{${cache}:tag:.+\\}:mark$`,
+}).map(([kind, form]) => [kind, new RegExp(`^(${form})`)] as const)
 
 export const expiryCheck: Check<RedisFacts> = {
   id: 'redis.expiry',

@@ -1,44 +1,58 @@
 import { type Check, ok, problem, skipped } from '../../../core/diagnosis.js'
+import { API_KEYS_KEY, listKeys, REGISTRY_KEY, STORE_ID_KEY, shardKeys } from '../allowlist/keys.js'
+import { NOTICES_KEY, noticeChannel } from '../cache/keys.js'
+import { recordKeys } from '../idempotency/keys.js'
+import { lockKey } from '../lock/keys.js'
+import { codeRedisKey } from '../one-time-code/keys.js'
+import { rowKey } from '../rate-limit/keys.js'
+import { tokenKey } from '../token-denylist/keys.js'
 import { ofEach, type RedisFacts } from './context.js'
+
+const SHARD = shardKeys('x', 1, 0)
+const { meta: META } = listKeys('x')
+const LOCK = lockKey('x')
+const LIMIT = rowKey({ entity: 'x', resource: 'y' })
+const CODE = codeRedisKey({ channel: 'email', address: 'x', purpose: '' })
+const [RECORD] = recordKeys('operation', { operation: 'x', key: 'y' })
 
 /** One call of each command that the engine uses, on keys like those that it has. */
 const CALLS: readonly (readonly string[])[] = [
-  ['GET', 'lock:x'],
-  ['SET', 'lock:x', '1'],
-  ['SETNX', 'catraca:store', '1'],
-  ['DEL', 'lock:x'],
-  ['UNLINK', 'otp:x'],
-  ['EXISTS', 'allowlist:x'],
-  ['INCR', 'cache:notices'],
-  ['PTTL', 'ratelimit:x:y'],
-  ['PEXPIRE', 'ratelimit:x:y', '1'],
-  ['PERSIST', 'ratelimit:x:y'],
-  ['TYPE', 'allowlist:x'],
-  ['RENAME', '{allowlist:x}:next', 'allowlist:x'],
-  ['HSET', '{allowlist:x}:meta', 'f', 'v'],
-  ['HGETALL', '{allowlist:x}:meta'],
-  ['HMGET', '{allowlist:x}:meta', 'f'],
-  ['HDEL', '{allowlist:x}:meta', 'f'],
-  ['HSCAN', 'catraca:keys', '0'],
-  ['SADD', 'allowlist:x', 'm'],
-  ['SREM', 'allowlist:x', 'm'],
-  ['SMISMEMBER', 'allowlist:x', 'm'],
-  ['SSCAN', 'allowlist:x', '0'],
-  ['ZADD', 'allowlists', '0', 'm'],
-  ['ZREM', 'allowlists', 'm'],
-  ['ZRANGE', 'allowlists', '0', '1'],
-  ['ZSCORE', 'allowlists', 'm'],
-  ['XADD', '{allowlist:x}:log', '*', 'e', 'v'],
-  ['XRANGE', '{allowlist:x}:log', '-', '+'],
-  ['XTRIM', '{allowlist:x}:log', 'MAXLEN', '1'],
-  ['GET', 'bridge:idempotency:x:y'],
-  ['GET', 'jwt:blacklist:x'],
+  ['GET', LOCK],
+  ['SET', LOCK, '1'],
+  ['SETNX', STORE_ID_KEY, '1'],
+  ['DEL', LOCK],
+  ['UNLINK', CODE],
+  ['EXISTS', SHARD.members],
+  ['INCR', NOTICES_KEY],
+  ['PTTL', LIMIT],
+  ['PEXPIRE', LIMIT, '1'],
+  ['PERSIST', LIMIT],
+  ['TYPE', SHARD.members],
+  ['RENAME', SHARD.next, SHARD.members],
+  ['HSET', META, 'f', 'v'],
+  ['HGETALL', META],
+  ['HMGET', META, 'f'],
+  ['HDEL', META, 'f'],
+  ['HSCAN', API_KEYS_KEY, '0'],
+  ['SADD', SHARD.members, 'm'],
+  ['SREM', SHARD.members, 'm'],
+  ['SMISMEMBER', SHARD.members, 'm'],
+  ['SSCAN', SHARD.members, '0'],
+  ['ZADD', REGISTRY_KEY, '0', 'm'],
+  ['ZREM', REGISTRY_KEY, 'm'],
+  ['ZRANGE', REGISTRY_KEY, '0', '1'],
+  ['ZSCORE', REGISTRY_KEY, 'm'],
+  ['XADD', SHARD.log, '*', 'e', 'v'],
+  ['XRANGE', SHARD.log, '-', '+'],
+  ['XTRIM', SHARD.log, 'MAXLEN', '1'],
+  ['GET', RECORD],
+  ['GET', tokenKey('x')],
   ['SCAN', '0'],
   ['TIME'],
   ['PING'],
   ['INFO'],
-  ['PUBLISH', 'cache:notices:0', 'm'],
-  ['SUBSCRIBE', 'cache:notices:0'],
+  ['PUBLISH', noticeChannel(0), 'm'],
+  ['SUBSCRIBE', noticeChannel(0)],
 ]
 
 export const permissionCheck: Check<RedisFacts> = {

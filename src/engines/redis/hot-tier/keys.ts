@@ -1,5 +1,5 @@
 import type { Position } from '../../../guards/allowlist/changes/port.js'
-import { listKeys } from '../allowlist/keys.js'
+import { listKeys, shardKeys } from '../allowlist/keys.js'
 
 /** Names of all keys that the hot tier has for a list, all in one slot. No identifier contains `#` or a brace. */
 export interface HotKeys {
@@ -19,7 +19,7 @@ export interface HotKeys {
 }
 
 export function hotKeys(listId: string): HotKeys {
-  const set = `allowlist:${listId}`
+  const set = shardKeys(listId, 1, 0).members
   const control = `{${set}}:hot`
   return { set, control, fresh: `${control}:fresh`, next: `${control}:next`, meta: listKeys(listId).meta }
 }

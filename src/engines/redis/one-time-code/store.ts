@@ -6,6 +6,7 @@ import type {
   NewCode,
   PendingCode,
 } from '../../../guards/one-time-code/port.js'
+import { PREFIX } from '../keys.js'
 import { foreign, isForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
@@ -33,7 +34,7 @@ export class RedisCodes implements CodeStore {
       return { expiresAt: (await this.redis.run(PUT, [codeRedisKey(key)], args)) as number }
     } catch (error) {
       // Without the address, which must not get into logs.
-      if (isForeign(error)) throw foreign(`otp:${key.channel}:…`, 'something other than a code')
+      if (isForeign(error)) throw foreign(`${PREFIX.codes}:${key.channel}:…`, 'something other than a code')
       throw error
     }
   }

@@ -1,4 +1,5 @@
 import type { ConfigKey, Level, Subject } from '../../../guards/rate-limit/types.js'
+import { encoded, PREFIX } from '../keys.js'
 
 /**
  * Names of all keys of rate limits in Redis (see ../README.md). No identifier contains `%` or a brace, and `:` is
@@ -6,7 +7,7 @@ import type { ConfigKey, Level, Subject } from '../../../guards/rate-limit/types
  */
 
 /** A hash: the configuration of the levels by `configField`, parents by `parentField`, and the schema version. */
-export const CONFIG_KEY = 'ratelimit:config'
+export const CONFIG_KEY = `${PREFIX.limits}:config`
 /**
  * The number of the last notice. In the slot of the configuration, because the script that changes it also publishes.
  */
@@ -18,18 +19,18 @@ export const SECRET_KEY = `{${CONFIG_KEY}}:secret`
 export const SCHEMA_FIELD = 'schema'
 
 /** Channels are shared by all databases, so the name contains the database. */
-export const noticeChannel = (database: number): string => `ratelimit:notices:${database}`
-
-const encoded = (part: string): string => (part.includes(':') ? part.replaceAll(':', '%3A') : part)
+export const noticeChannel = (database: number): string => `${PREFIX.limits}:notices:${database}`
 
 /** The states of all limits of a subject. */
-export const rowKey = ({ entity, resource }: Subject): string => `ratelimit:${encoded(entity)}:${resource}`
+export const rowKey = ({ entity, resource }: Subject): string =>
+  `${PREFIX.limits}:${encoded(entity)}:${resource}`
 /** A sorted set: what the sliding windows and concurrency limits of the subject have admitted. */
 export const logKey = (row: string): string => `{${row}}:log`
 /** State of a used lease: its adjustments, or that it was given back. */
 export const leaseKey = (row: string, leaseId: string): string => `{${row}}:lease:${leaseId}`
 /** A hash: usage of a resource in the hour that begins at `start`. All hours of a resource share a slot. */
-export const usageKey = (resource: string, start: number): string => `{ratelimit:usage:${resource}}:${start}`
+export const usageKey = (resource: string, start: number): string =>
+  `{${PREFIX.limits}:usage:${resource}}:${start}`
 
 export function configField(key: ConfigKey): string {
   return key.level === 'entity'

@@ -1,21 +1,22 @@
+import { encoded, PREFIX } from '../keys.js'
+
 /**
  * Names of all keys of the token denylist in Redis. `:` in an id is encoded, so that no token id can be taken for the
  * key of a subject.
  */
-const encoded = (id: string): string => id.replaceAll(':', '%3A')
 
 /** As in the source design, but one key per token. The value is when the token expires, in ms. */
-export const tokenKey = (jti: string): string => `jwt:blacklist:${encoded(jti)}`
+export const tokenKey = (jti: string): string => `${PREFIX.tokens}:${encoded(jti)}`
 /** The value is the time before which tokens are revoked, in ms. */
-export const subjectKey = (subject: string): string => `jwt:blacklist:subject:${encoded(subject)}`
+export const subjectKey = (subject: string): string => `${PREFIX.tokens}:subject:${encoded(subject)}`
 
 /** These keys share a slot, and one script changes them together. They are authoritative; the keys above are copies. */
-export const TOKENS_KEY = '{jwt:blacklist}:tokens'
-export const SUBJECTS_KEY = '{jwt:blacklist}:subjects'
-export const MARKS_KEY = '{jwt:blacklist}:marks'
-export const UNCOPIED_KEY = '{jwt:blacklist}:uncopied'
-export const LOG_KEY = '{jwt:blacklist}:log'
-export const LOG_STATE_KEY = '{jwt:blacklist}:state'
+export const TOKENS_KEY = `{${PREFIX.tokens}}:tokens`
+export const SUBJECTS_KEY = `{${PREFIX.tokens}}:subjects`
+export const MARKS_KEY = `{${PREFIX.tokens}}:marks`
+export const UNCOPIED_KEY = `{${PREFIX.tokens}}:uncopied`
+export const LOG_KEY = `{${PREFIX.tokens}}:log`
+export const LOG_STATE_KEY = `{${PREFIX.tokens}}:state`
 
 /** Channels are shared by all databases, so the name contains the database. */
-export const tokenChannel = (database: number): string => `jwt:blacklist:changes:${database}`
+export const tokenChannel = (database: number): string => `${PREFIX.tokens}:changes:${database}`

@@ -8,7 +8,7 @@ export interface Offset {
 }
 
 /** The time of a decision. */
-export class Times {
+export class DecidingClock {
   constructor(
     private readonly kind: LimitClock,
     private readonly server: Offset,

@@ -5,6 +5,7 @@ import { type EmbeddedEngine, openEmbedded } from '../../src/engines/embedded/in
 import { Environment } from '../../src/engines/embedded/lmdb/environment.js'
 import { mainDirectory } from '../../src/engines/embedded/lmdb/store-directory.js'
 import { bootDirectory, countersDirectory } from '../../src/engines/embedded/rate-limit/directory.js'
+import { PATIENCE_MS } from './patient.js'
 import { temporaryDirectory } from './temporary.js'
 
 /** Rows of `settings` that instances remember or compare: they name the store, or count what may never go back. */
@@ -43,7 +44,9 @@ function sharedStore(instances: number): () => readonly EmbeddedEngine[] {
 }
 
 function openStore(directory: string, instances: number) {
-  const engines = Array.from({ length: instances }, () => openEmbedded({ directory }))
+  const engines = Array.from({ length: instances }, () =>
+    openEmbedded({ directory, writeTimeoutMs: PATIENCE_MS }),
+  )
   const parts = [
     mainDirectory(directory),
     countersDirectory(directory, 'process'),

@@ -28,7 +28,7 @@ import { diagnoseEmbedded } from '../../../src/engines/embedded/diagnose/index.j
 import { openEmbedded } from '../../../src/engines/embedded/index.js'
 import { mainDirectory } from '../../../src/engines/embedded/lmdb/store-directory.js'
 import type { Admitted } from '../../../src/guards/rate-limit/types.js'
-import { openPatiently } from '../../support/patient.js'
+import { openPatiently, PATIENCE_MS } from '../../support/patient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const refuses = (directory: string, code: ErrorCode, says: RegExp): void => {
@@ -109,7 +109,7 @@ describe('embedded store that cannot be opened', () => {
 
 describe('embedded store that is full', () => {
   it('refuses writes at its size limit, and goes on reading', async () => {
-    const engine = openEmbedded({ maxSizeBytes: 1024 * 1024 })
+    const engine = openEmbedded({ maxSizeBytes: 1024 * 1024, writeTimeoutMs: PATIENCE_MS })
     await newFixa(engine.allowlists, 'a')
     const metadata = { text: 'x'.repeat(4000) }
     let acknowledged = 0
@@ -129,7 +129,7 @@ describe('embedded store that is full', () => {
 
   it('takes writes again when enough was removed, in the same file', async () => {
     const maxSizeBytes = 1024 * 1024
-    const engine = openEmbedded({ maxSizeBytes })
+    const engine = openEmbedded({ maxSizeBytes, writeTimeoutMs: PATIENCE_MS })
     const { members, lists } = engine.allowlists
     const metadata = { text: 'x'.repeat(4000) }
     const fill = async (id: string): Promise<number> => {

@@ -18,7 +18,7 @@ export interface Health {
   engines: EngineHealth[]
 }
 
-export const DEFAULT_HEALTH: Bounds = { maxAgeMs: 1000, timeoutMs: 2000 }
+const DEFAULT_HEALTH: Bounds = { maxAgeMs: 1000, timeoutMs: 2000 }
 
 const KNOWN_BOUNDS = new KnownFields(fieldsOf(DEFAULT_HEALTH))
 

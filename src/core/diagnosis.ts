@@ -45,7 +45,7 @@ export interface Diagnosis {
   apiKeys?: KeysFound
 }
 
-export const CHECK_TIMEOUT_MS = 8000
+const CHECK_TIMEOUT_MS = 8000
 
 export const ok = (found: string): CheckResult => ({ level: 'ok', found })
 export const skipped = (found: string): CheckResult => ({ level: 'skipped', found })
@@ -118,7 +118,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** The value below which this share of the figures lies. */
-export function quantile(figures: readonly number[], share: number): number {
+function quantile(figures: readonly number[], share: number): number {
   const sorted = [...figures].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 }

@@ -38,7 +38,7 @@ export function newWindowedRow(attributes: MemberAttributes | undefined, addedAt
   return attributes === undefined ? row : withAttributes(row, attributes)
 }
 
-export function withAttributes<T extends MemberAttributes>(
+function withAttributes<T extends MemberAttributes>(
   target: T,
   { addedBy, metadata, expiresAt }: MemberAttributes,
 ): T {

@@ -2,8 +2,8 @@ import { CatracaError, type FieldError } from '../../core/errors.js'
 import type { MemberAttributes } from './port.js'
 import type { JsonObject } from './types.js'
 
-export const MAX_METADATA_BYTES = 4096
-export const MAX_METADATA_DEPTH = 8
+const MAX_METADATA_BYTES = 4096
+const MAX_METADATA_DEPTH = 8
 
 /** 1 to 256 code points, without control characters, lone surrogates, line separators and bidirectional marks. */
 const PRINTABLE = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]{1,256}$/u

@@ -1,7 +1,7 @@
 import { later } from '../../core/timers.js'
 
 /** A feed that has not answered for this long may have missed invalidations. */
-export const FEED_TIMEOUT_MS = 2000
+const FEED_TIMEOUT_MS = 2000
 
 /** Calls `onSilent` when nothing has confirmed the feed for {@link FEED_TIMEOUT_MS}. */
 export class FeedTimeout {

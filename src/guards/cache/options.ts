@@ -81,8 +81,8 @@ export const DEFAULT_SPACE = {
   ...{ gzipAboveBytes: 10 * KIB, maxValueBytes: 8 * MIB },
   ...{ timeoutMs: 1000, softLoadTimeoutMs: 200, hardLoadTimeoutMs: 10_000, leaseMs: 2000 },
 } as const
-export const DEFAULT_FIRST_TIER = { maxEntries: 10_000, maxBytes: 64 * MIB } as const
-export const DEFAULT_BREAKER: BreakerOptions = { failures: 5, pauseMs: 1000 }
+const DEFAULT_FIRST_TIER = { maxEntries: 10_000, maxBytes: 64 * MIB } as const
+const DEFAULT_BREAKER: BreakerOptions = { failures: 5, pauseMs: 1000 }
 
 /** Minimum and maximum of each number. */
 const BOUNDS: Record<string, readonly [number, number]> = {

@@ -12,7 +12,7 @@ const COMPRESSED_ABOVE_BYTES = 10 * 1024
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
 /** The stored form of a response. For one that is too large, only its size. */
-export function toCompletion(value: unknown, maxBytes: number): Completion | Promise<Completion> {
+function toCompletion(value: unknown, maxBytes: number): Completion | Promise<Completion> {
   const text = toJson(value)
   if (text === undefined) return {}
   const sizeBytes = Buffer.byteLength(text)

@@ -1,4 +1,5 @@
 import { later } from '../../core/timers.js'
+
 /** Monotonic time and timers, injected so that tests can move time instead of waiting. */
 export interface Timing {
   /** Monotonic milliseconds. Never goes back, even if the wall clock is changed. */
@@ -13,46 +14,4 @@ export const systemTiming: Timing = {
     const timer = later(work, ms)
     return () => clearTimeout(timer)
   },
-}
-
-interface Planned {
-  at: number
-  work: () => void
-}
-
-/** Time for tests: it moves only when `advance` or `leap` is called. */
-export class ManualTiming implements Timing {
-  private ms = 0
-  private planned: Planned[] = []
-
-  monotonicMs(): number {
-    return this.ms
-  }
-
-  after(ms: number, work: () => void): () => void {
-    const plan = { at: this.ms + ms, work }
-    this.planned.push(plan)
-    return () => {
-      this.planned = this.planned.filter((other) => other !== plan)
-    }
-  }
-
-  /** Runs the work that becomes due, in order, and lets it take effect. */
-  async advance(ms: number): Promise<void> {
-    const until = this.ms + ms
-    for (;;) {
-      const [next] = this.planned.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)
-      if (next === undefined) break
-      this.ms = Math.max(this.ms, next.at)
-      this.planned = this.planned.filter((other) => other !== next)
-      next.work()
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    this.ms = until
-  }
-
-  /** Moves time without running due work, like a process that was suspended for this long. */
-  leap(ms: number): void {
-    this.ms += ms
-  }
 }

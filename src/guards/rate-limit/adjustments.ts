@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { identifier } from '../../core/identifiers.js'
 
 /** How many adjustment names of a lease are remembered, to recognise retries. */
-export const KNOWN_ADJUSTMENTS = 64
+const KNOWN_ADJUSTMENTS = 64
 const NAME_BYTES = 12
 
 export const newAdjustmentId = (): string => randomBytes(NAME_BYTES).toString('base64url')

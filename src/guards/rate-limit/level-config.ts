@@ -7,7 +7,7 @@ import { ALGORITHMS, MAX_AMOUNT, MAX_PERIOD_SECONDS } from './rule.js'
 import type { ConfigKey, LevelConfig, Limit, Limits } from './types.js'
 
 /** Maximum number of limits of one resource at one level. */
-export const MAX_LIMITS = 32
+const MAX_LIMITS = 32
 
 const MODES = ['enforce', 'shadow'] as const
 const ON_UNAVAILABLE = ['allow', 'block'] as const

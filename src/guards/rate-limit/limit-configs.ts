@@ -1,20 +1,21 @@
 import { invalid } from '../../core/errors.js'
 import { identifier } from '../../core/identifiers.js'
-import { parsePage } from '../allowlist/paging.js'
+import { invalidCursor, parsePage } from '../allowlist/paging.js'
 import type { Page } from '../allowlist/types.js'
 import type { ConfigAddress, ConfigQuery, ListedConfig } from './api.js'
 import { refuseNewer } from './config-cache.js'
-import { listed, makeConfigCursor, parseConfigQuery, readConfigCursor } from './config-list.js'
-import { configKeyOf as keyOf, parseLevelConfig } from './level-config.js'
+import { configKeyOf as keyOf, parseConfigKey, parseLevelConfig } from './level-config.js'
 import { levelsOf, resourceOrAll } from './levels.js'
 import type { Policies } from './policies.js'
 import type { LimitConfigStore } from './port.js'
 import type { Layer } from './resolve.js'
-import type { ConfigKey, EntityRecord, FieldLevel, LevelConfig, ResolvedConfig } from './types.js'
+import type { ConfigKey, EntityRecord, FieldLevel, Level, LevelConfig, ResolvedConfig } from './types.js'
 
 /** When filtering by resource: records read per batch, and batches per page. */
 const LISTED_PAGE = 1000
 const MAX_LISTED_PAGES = 10
+const LEVELS: readonly Level[] = ['system', 'resource', 'entity']
+const MAX_CURSOR_LENGTH = 1000
 
 /** The stored configuration of limits at each level, and the parents of entities. */
 export class LimitConfigs {
@@ -123,5 +124,35 @@ export class LimitConfigs {
    */
   invalidateConfigCache(entity?: string, resource?: string): void {
     this.policies.cache.invalidate(entity, resource)
+  }
+}
+
+function parseConfigQuery({ level, resource }: ConfigQuery): { level: Level; resource?: string } {
+  if (!LEVELS.includes(level)) throw invalid('level', `must be ${LEVELS.join(' or ')}`)
+  if (resource === undefined) return { level }
+  if (level !== 'entity') throw invalid('resource', 'is accepted on the entity level only')
+  return { level, resource: resourceOrAll('resource', resource) }
+}
+
+function listed({ key, config }: { key: ConfigKey; config: LevelConfig }): ListedConfig {
+  const { level, resource } = key
+  return key.level === 'entity'
+    ? { level, identifier: key.entity, resource, config }
+    : { level, resource, config }
+}
+
+/** The last record of a page, encoded so that callers treat it as opaque. */
+function makeConfigCursor(key: ConfigKey): string {
+  const parts = key.level === 'entity' ? [key.resource, key.entity] : [key.resource]
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
+function readConfigCursor(level: Level, cursor: unknown): ConfigKey {
+  if (typeof cursor !== 'string' || cursor.length > MAX_CURSOR_LENGTH) throw invalidCursor()
+  try {
+    const [resource, entity] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
+    return parseConfigKey(level, entity, resource)
+  } catch {
+    throw invalidCursor()
   }
 }

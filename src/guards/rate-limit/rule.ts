@@ -14,7 +14,7 @@ export const MAX_AMOUNT = 1_000_000_000
 /** A leap year, so that a quota per year fits. */
 export const MAX_PERIOD_SECONDS = 366 * 24 * 3600
 /** An exact window stores each admission. Above this capacity the log costs more than it is worth. */
-export const MAX_LOG_CAPACITY = 10_000
+const MAX_LOG_CAPACITY = 10_000
 /** Every sum and product below must stay an exact integer in a double, in JavaScript and in Lua. */
 export const MAX_UNITS = Number.MAX_SAFE_INTEGER
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readTraceParent } from '../../../src/core/trace-parent.js'
+import { readTraceParent } from '../../../src/app/tracing.js'
 import { bearer, oneConnection, serve, until } from '../../server/support.js'
 
 /** No file of this test loads OpenTelemetry: as in a host that has none. */

@@ -11,8 +11,8 @@ import { DynamodbLocks } from '../../../src/engines/dynamodb/lock/store.js'
 import { createTables } from '../../../src/engines/dynamodb/tables/create-tables.js'
 import { TABLE_ROLES } from '../../../src/engines/dynamodb/tables/tables.js'
 import { Locks } from '../../../src/guards/lock/index.js'
-import { ManualTiming } from '../../../src/guards/lock/timing.js'
 import { CREDENTIALS, startDynamo } from '../../support/dynamodb-server.js'
+import { ManualTiming } from '../../support/manual-timing.js'
 
 const NOW = Date.UTC(2030, 0, 1)
 const TTL_MS = 30_000

@@ -4,8 +4,8 @@ import { ManualClock } from '../../../src/core/clock.js'
 import { Locks } from '../../../src/guards/lock/index.js'
 import { DEFAULT_LOCKS, type LockOptions } from '../../../src/guards/lock/options.js'
 import type { LockStore } from '../../../src/guards/lock/port.js'
-import { ManualTiming } from '../../../src/guards/lock/timing.js'
 import { embeddedInTurn } from '../../support/embedded-pair.js'
+import { ManualTiming } from '../../support/manual-timing.js'
 
 const nextEngine = embeddedInTurn()
 /** Asks the thread that writes for nothing. It answers in turn, so what was asked before is answered too. */

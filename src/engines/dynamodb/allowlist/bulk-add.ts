@@ -24,6 +24,23 @@ const INSERTED_AT_ONCE = 25
 const REQUESTS_AT_ONCE = 4
 const LOOKED_UP_AT_ONCE = 100
 
+export interface BulkParts {
+  store: Store
+  records: ImportRecords
+  counts: BatchCounts
+  changes: BulkChanges
+}
+
+/** The customers `from` to `to` of a run. */
+export interface GivenBatch {
+  session: ImportSession
+  record: StoredImport
+  run: SortedCustomers
+  from: number
+  to: number
+  now: number
+}
+
 type Stop = 'lost' | 'list-not-found'
 
 /** Adds one batch of an import. */
@@ -36,20 +53,14 @@ export class BatchOfAdds {
   private inserted = 0
 
   constructor(
-    private readonly store: Store,
-    private readonly records: ImportRecords,
-    private readonly counts: BatchCounts,
-    private readonly changes: BulkChanges,
-    private readonly session: ImportSession,
-    private readonly record: StoredImport,
-    run: SortedCustomers,
-    from: number,
-    to: number,
-    private readonly now: number,
+    private readonly parts: BulkParts,
+    private readonly given: GivenBatch,
   ) {
+    const { session, record, now } = given
     const [batch, counted] = [newBatchName(record.nonce), newBatchName(record.nonce)]
     this.rows = new AddedRows(session, batch, counted, record.unpublished, now)
-    this.entrants = importedCustomers(run, from, to)
+    this.entrants = importedCustomers(given.run, given.from, given.to)
+    const { records } = parts
     this.lease = new ImportLease(session, now, record.leaseUntil, (at) => records.renew(session, at))
   }
 
@@ -72,7 +83,7 @@ export class BatchOfAdds {
     const expiring = this.entrants.flatMap(({ customerId, given }) =>
       given?.expiresAt === undefined ? [] : [{ customerId, expiresAt: given.expiresAt }],
     )
-    await this.store.due.note(expiryTasks(this.session.listId, expiring))
+    await this.parts.store.due.note(expiryTasks(this.given.session.listId, expiring))
   }
 
   private async add(
@@ -80,16 +91,16 @@ export class BatchOfAdds {
     advance: (added: number, unchanged: number) => ImportCheckpoint,
   ): Promise<{ outcome: Stop } | undefined> {
     let list: StoredList | undefined = first
-    while (list !== undefined && list.incarnation === this.session.incarnation) {
+    while (list !== undefined && list.incarnation === this.given.session.incarnation) {
       const isPlain = list.replacing === undefined && list.moving === undefined
       if (!isPlain || this.entrants.length === 0) return this.carefully(advance)
       const batch = this.batch()
-      const opening = await this.counts.open(list, batch)
+      const opening = await this.parts.counts.open(list, batch)
       list = opening.list
       if (!opening.opened) continue
       await this.insert(list!)
-      const end = await this.counts.close(list!.id, batch.name, this.inserted, this.now, [
-        this.records.put(this.checkpointed(advance)),
+      const end = await this.parts.counts.close(list!.id, batch.name, this.inserted, this.given.now, [
+        this.parts.records.put(this.checkpointed(advance)),
       ])
       if (end === 'closed') return undefined
       return { outcome: end === 'gone' ? 'list-not-found' : 'lost' }
@@ -99,34 +110,35 @@ export class BatchOfAdds {
 
   private batch(): OpenBatch {
     const sorted = this.entrants.map(({ customerId }) => customerId).sort()
-    const { nonce } = this.record
-    const { importId } = this.session
+    const { nonce } = this.given.record
+    const { importId } = this.given.session
     return { nonce, importId, name: this.rows.batch, taken: 0, first: sorted[0]!, last: sorted.at(-1)! }
   }
 
   private checkpointed(advance: (added: number, unchanged: number) => ImportCheckpoint): StoredImport {
     const checkpoint = advance(this.added, this.entrants.length - this.added)
-    return checkpointed(this.record, checkpoint, this.session, this.now)
+    return checkpointed(this.given.record, checkpoint, this.given.session, this.given.now)
   }
 
   private async carefully(
     advance: (added: number, unchanged: number) => ImportCheckpoint,
   ): Promise<{ outcome: Stop } | undefined> {
     await this.change(this.entrants)
-    return (await this.records.save(this.checkpointed(advance))) ? undefined : { outcome: 'lost' }
+    return (await this.parts.records.save(this.checkpointed(advance))) ? undefined : { outcome: 'lost' }
   }
 
   private async change(entrants: readonly ImportedCustomer[]): Promise<void> {
     if (entrants.length === 0) return
     // Recorded first: if the import is resumed, a row that was counted must be reported as added.
-    const unpublished = [...this.record.unpublished, this.rows.counted]
-    if (!(await this.records.recordUnpublished(this.session, unpublished))) throw new Stopped('lost')
+    const unpublished = [...this.given.record.unpublished, this.rows.counted]
+    if (!(await this.parts.records.recordUnpublished(this.given.session, unpublished)))
+      throw new Stopped('lost')
     const byId = new Map(entrants.map((entrant) => [entrant.customerId, entrant]))
-    const outcome = await this.changes.apply(
-      this.session,
+    const outcome = await this.parts.changes.apply(
+      this.given.session,
       [...byId.keys()],
       (list, before, customerId) => this.rows.changed(list, before, byId.get(customerId)!),
-      this.now,
+      this.given.now,
       ({ before }, list) => {
         if (this.rows.isOwn(before) || !this.rows.isMember(list, before)) this.added++
       },
@@ -154,7 +166,7 @@ export class BatchOfAdds {
   }
 
   private async absent(list: StoredList, chunk: readonly ImportedCustomer[]): Promise<ImportedCustomer[]> {
-    const items = await readItems(this.store, list, idsOf(chunk))
+    const items = await readItems(this.parts.store, list, idsOf(chunk))
     return chunk.filter(({ customerId }) => !items.has(customerId))
   }
 
@@ -168,9 +180,9 @@ export class BatchOfAdds {
     const items = chunk.map((entrant, i) =>
       encodeRow({ listId: list.id, ...places[i]!, customerId: entrant.customerId }, this.rows.fresh(entrant)),
     )
-    const table = this.store.tables[places[0]!.table]
+    const table = this.parts.store.tables[places[0]!.table]
     const { value: ends } = await this.lease.within((timeoutMs) =>
-      this.store.client.insertItems(VERB, table, items, { timeoutMs }),
+      this.parts.store.client.insertItems(VERB, table, items, { timeoutMs }),
     )
     const inserted = ends.filter((end) => end.inserted).length
     this.inserted += inserted
@@ -180,7 +192,7 @@ export class BatchOfAdds {
 
   /** Handles customers who have a row. Returns those who need more than other attributes. */
   private async meet(list: StoredList, chunk: readonly ImportedCustomer[]): Promise<ImportedCustomer[]> {
-    const items = await readItems(this.store, list, idsOf(chunk))
+    const items = await readItems(this.parts.store, list, idsOf(chunk))
     const odd: ImportedCustomer[] = []
     await inTurns(chunk, REQUESTS_AT_ONCE, async (entrant) => {
       const item = items.get(entrant.customerId)
@@ -215,13 +227,13 @@ export class BatchOfAdds {
     const expression = new Expression()
     const ConditionExpression = unchangedRow(expression, before)
     const input = {
-      TableName: this.store.tables[place.table],
+      TableName: this.parts.store.tables[place.table],
       Item: encodeRow({ listId: list.id, ...place, customerId }, after),
       ConditionExpression,
       ...expression.parts(),
     }
     const { value: result } = await this.lease.within((timeoutMs) =>
-      this.store.client.putItem(VERB, input, { timeoutMs }),
+      this.parts.store.client.putItem(VERB, input, { timeoutMs }),
     )
     return result.applied || result.item?.changeId?.S === after.changeId
   }

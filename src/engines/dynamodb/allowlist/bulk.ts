@@ -13,7 +13,7 @@ import type {
 } from '../../../guards/allowlist/port.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { BatchCounts } from './batch-counts.js'
-import { BatchOfAdds } from './bulk-add.js'
+import { BatchOfAdds, type BulkParts } from './bulk-add.js'
 import { BulkChanges } from './bulk-changes.js'
 import type { DueTask } from './due.js'
 import { GenerationSweeps } from './generation-sweeps.js'
@@ -34,7 +34,7 @@ export const IMPORT = 'IMPORT'
 export class DynamodbBulk implements BulkStore {
   private readonly records: ImportRecords
   private readonly counts: BatchCounts
-  private readonly changes: BulkChanges
+  private readonly parts: BulkParts
   private readonly sweeps: GenerationSweeps
 
   constructor(
@@ -43,7 +43,8 @@ export class DynamodbBulk implements BulkStore {
   ) {
     this.records = new ImportRecords(store)
     this.counts = new BatchCounts(store, this.records)
-    this.changes = new BulkChanges(store, this.records)
+    const { records, counts } = this
+    this.parts = { store, records, counts, changes: new BulkChanges(store, records) }
     this.sweeps = new GenerationSweeps(store)
   }
 
@@ -125,9 +126,7 @@ export class DynamodbBulk implements BulkStore {
     if (typeof owned === 'string') return { outcome: owned }
     const { list } = owned
     const record = await this.counts.closeLeftOpen(list, owned.record)
-    const { store } = this
-    const parts = [store, this.records, this.counts, this.changes] as const
-    return new BatchOfAdds(...parts, session, record, run, from, to, now).toEnd(list, advance)
+    return new BatchOfAdds(this.parts, { session, record, run, from, to, now }).toEnd(list, advance)
   }
 
   async renew(
@@ -147,7 +146,7 @@ export class DynamodbBulk implements BulkStore {
     advance: (counts: ReplaceCounts) => ImportCheckpoint,
     now: () => number,
   ): Promise<ReplaceOutcome> {
-    return new Replacement(this.store, this.records, this.counts, session, advance, now).run(runs)
+    return new Replacement(this.parts, session, advance, now).run(runs)
   }
 
   async finish(

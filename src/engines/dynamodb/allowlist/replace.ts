@@ -7,17 +7,17 @@ import type {
   SortedCustomers,
 } from '../../../guards/allowlist/port.js'
 import { shardOf } from '../../../guards/allowlist/shard.js'
-import type { BatchCounts } from './batch-counts.js'
+import type { BulkParts } from './bulk-add.js'
 import { importedCustomers } from './bulk-rows.js'
 import { encodeDifferences, MAX_DIFFERENCE_BYTES } from './differences.js'
 import { ImportLease, Stopped } from './import-lease.js'
-import type { ImportRecords, StoredImport } from './imports.js'
+import type { StoredImport } from './imports.js'
 import type { StoredList } from './meta.js'
 import type { DesiredRow } from './replace-rows.js'
 import { GENERATION, switchStep } from './replace-states.js'
 import { isUuid, ShardWalk } from './replace-walk.js'
 import { ReplaceWrites } from './replace-writes.js'
-import { graceMs, type Store } from './store.js'
+import { graceMs } from './store.js'
 import { inTurns } from './upkeep.js'
 
 const VERB = 'allowlist.import'
@@ -37,9 +37,7 @@ export class Replacement {
   private ofUuids = true
 
   constructor(
-    private readonly store: Store,
-    private readonly records: ImportRecords,
-    private readonly batches: BatchCounts,
+    private readonly parts: Pick<BulkParts, 'store' | 'records' | 'counts'>,
     private readonly session: ImportSession,
     private readonly advance: (counts: ReplaceCounts) => ImportCheckpoint,
     private readonly now: () => number,
@@ -50,7 +48,7 @@ export class Replacement {
       const list = await this.begun()
       this.walks = Array.from(
         { length: list.shardCount },
-        (_, shard) => new ShardWalk(this.store, list, shard),
+        (_, shard) => new ShardWalk(this.parts.store, list, shard),
       )
       for await (const run of runs) {
         for (let from = 0; from < run.count; from += STEP) {
@@ -70,12 +68,12 @@ export class Replacement {
   /** Batches that were open when the replace began do not know of it: it waits for them. */
   private async begun(): Promise<StoredList> {
     await this.owned()
-    await this.batches.allClosed(this.session.listId, this.now)
+    await this.parts.counts.allClosed(this.session.listId, this.now)
     return (await this.owned()).list
   }
 
   private async owned(): Promise<{ list: StoredList; record: StoredImport }> {
-    const owned = await this.records.owned(this.session)
+    const owned = await this.parts.records.owned(this.session)
     if (typeof owned === 'string') throw new Stopped(owned)
     if (owned.list.replacing?.importId !== this.session.importId) throw new Stopped('lost')
     return owned
@@ -129,9 +127,9 @@ export class Replacement {
 
   private async writes(): Promise<ReplaceWrites> {
     const { list, record } = await this.owned()
-    const renew = (now: number) => this.records.renew(this.session, now)
+    const renew = (now: number) => this.parts.records.renew(this.session, now)
     const lease = new ImportLease(this.session, this.now(), record.leaseUntil, renew)
-    return new ReplaceWrites(this.store, list, this.session, lease, this.now)
+    return new ReplaceWrites(this.parts.store, list, this.session, lease, this.now)
   }
 
   private add({ counts, difference, customers }: Awaited<ReturnType<ReplaceWrites['end']>>): void {
@@ -149,12 +147,12 @@ export class Replacement {
   }
 
   private get isTooMuchToTell(): boolean {
-    const { maxDifferences } = this.store.settings
+    const { maxDifferences } = this.parts.store.settings
     return this.differing > maxDifferences || this.differenceBytes > MAX_DIFFERENCE_BYTES
   }
 
   private async switch(): Promise<void> {
-    const { client, tables, due, catalog, settings } = this.store
+    const { client, tables, due, catalog, settings } = this.parts.store
     for (;;) {
       const { list, record } = await this.owned()
       const { generation } = list.replacing!
@@ -168,7 +166,7 @@ export class Replacement {
       const ended: StoredImport = { ...record, ...checkpoint, state: 'completed', updatedAt: now }
       const { applied } = await client.transactWrite(VERB, [
         switchStep(tables.allowlists, list, this.difference, now),
-        this.records.put(ended),
+        this.parts.records.put(ended),
         due.put({ kind: GENERATION, at: now + graceMs(settings), parts: [list.id, String(generation)] }),
       ])
       catalog.forget(list.id)

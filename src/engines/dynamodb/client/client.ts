@@ -190,7 +190,7 @@ export class DynamoClient implements ItemReader {
     if (this.hasStatements) {
       const call = { verb, operation: 'BatchExecuteStatement', timeoutMs }
       try {
-        return await insertByStatements(this.bulk, this.calls, call, table, items)
+        return await insertByStatements({ client: this.bulk, calls: this.calls, call, table }, items)
       } catch (error) {
         if (!((error as Error).cause instanceof NoStatements)) throw error
         this.hasStatements = false

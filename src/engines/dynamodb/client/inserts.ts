@@ -30,22 +30,24 @@ const PASSING = new Set([
   'TransactionConflict',
 ])
 
+interface Inserting {
+  client: DynamoDBClient
+  calls: Calls
+  call: Call
+  table: string
+}
+
 /**
  * Inserts items where none exist, 25 per request, with PartiQL: the only batch of DynamoDB that has a condition. Each
  * item succeeds or fails separately. Attribute names are part of the statement, and are ours; values are parameters.
  */
-export function insertByStatements(
-  client: DynamoDBClient,
-  calls: Calls,
-  call: Call,
-  table: string,
-  items: readonly Item[],
-): Promise<Insertion[]> {
+export function insertByStatements(inserting: Inserting, items: readonly Item[]): Promise<Insertion[]> {
+  const { calls, call } = inserting
   return calls.write(call, true, async (deadline, trace) => {
     const ends: Insertion[] = []
     for (let at = 0; at < items.length; at += MAX_BATCH_WRITES) {
       const chunk = items.slice(at, at + MAX_BATCH_WRITES)
-      ends.push(...(await insertChunk(client, calls, call, table, chunk, deadline, trace)))
+      ends.push(...(await insertChunk(inserting, chunk, deadline, trace)))
       trace.mayBeApplied = true
     }
     return ends
@@ -53,10 +55,7 @@ export function insertByStatements(
 }
 
 async function insertChunk(
-  client: DynamoDBClient,
-  calls: Calls,
-  call: Call,
-  table: string,
+  inserting: Inserting,
   items: readonly Item[],
   deadline: Deadline,
   outer: WriteTrace,
@@ -67,7 +66,7 @@ async function insertChunk(
     const trace: WriteTrace = { repeatable: true, mayBeApplied: false }
     let failure: unknown
     try {
-      const responses = await send(client, calls, call, statements(table, items, left), deadline, trace)
+      const responses = await send(inserting, statements(inserting.table, items, left), deadline, trace)
       const again = left.filter((item, i) => !settled(ends[item]!, responses[i]!, trace))
       if (again.length < left.length) outer.mayBeApplied = true
       left = again
@@ -80,14 +79,13 @@ async function insertChunk(
       outer.mayBeApplied ||= trace.mayBeApplied
     }
     if (!(await deadline.pause(attempt))) throw failure ?? throttled(left.length)
+    const { calls, call } = inserting
     calls.counter.retried(call.verb, call.operation, 1)
   }
 }
 
 async function send(
-  client: DynamoDBClient,
-  calls: Calls,
-  call: Call,
+  { client, calls, call }: Inserting,
   Statements: BatchStatementRequest[],
   deadline: Deadline,
   trace: WriteTrace,

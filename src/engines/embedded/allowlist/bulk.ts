@@ -185,15 +185,8 @@ export class EmbeddedBulk implements BulkStore {
     advance: (counts: ReplaceCounts) => ImportCheckpoint,
     now: () => number,
   ): Promise<ReplaceOutcome> {
-    return new Replacement(
-      this.environment,
-      this.catalog,
-      this.records,
-      this.journal,
-      session,
-      advance,
-      now,
-    ).run(runs)
+    const { environment, catalog, records, journal } = this
+    return new Replacement({ environment, catalog, records, journal }, session, advance, now).run(runs)
   }
 
   async finish(

@@ -39,6 +39,13 @@ interface Transaction {
   generation: number
 }
 
+export interface ReplaceParts {
+  environment: Environment
+  catalog: Catalog
+  records: ImportRecords
+  journal: Journal
+}
+
 /**
  * Builds the next generation of a list. It walks the members and the new customers side by side, both in key order.
  * It writes only differences, as generation windows on rows (see rows.ts), so that no reader sees them before the
@@ -54,15 +61,12 @@ export class Replacement {
   private removed = 0
 
   constructor(
-    private readonly environment: Environment,
-    private readonly catalog: Catalog,
-    private readonly records: ImportRecords,
-    private readonly journal: Journal,
+    private readonly parts: ReplaceParts,
     private readonly session: ImportSession,
     private readonly advance: (counts: ReplaceCounts) => ImportCheckpoint,
     private readonly now: () => number,
   ) {
-    this.rows = new MemberRows(environment)
+    this.rows = new MemberRows(parts.environment)
     this.position = listStart(session.incarnation)
   }
 
@@ -85,14 +89,14 @@ export class Replacement {
   }
 
   private transact<T>(change: (transaction: Transaction) => T): T {
-    return this.environment.writeNow(() => {
-      const owned = this.records.owned(this.session)
+    return this.parts.environment.writeNow(() => {
+      const owned = this.parts.records.owned(this.session)
       if (typeof owned === 'string') throw new Stopped(owned)
       const { list } = owned
       if (list.replacing?.importId !== this.session.importId) throw new Stopped('lost')
-      const counters = this.catalog.counters(list.no)
+      const counters = this.parts.catalog.counters(list.no)
       const result = change({ list, counters, generation: list.replacing.generation })
-      this.catalog.storeCounters(list.no, counters)
+      this.parts.catalog.storeCounters(list.no, counters)
       return result
     })
   }
@@ -119,7 +123,7 @@ export class Replacement {
   }
 
   private membersUntil(end: Uint8Array): { key: Uint8Array; row: Row }[] {
-    const range = this.environment.members.getRange({ start: this.position, end, limit: STEP })
+    const range = this.parts.environment.members.getRange({ start: this.position, end, limit: STEP })
     return Array.from(range, ({ key, value }) => ({ key: key as Uint8Array, row: decodeRow(value) }))
   }
 
@@ -182,34 +186,34 @@ export class Replacement {
    */
   private log(list: StoredList, counters: Counters, generation: number): void {
     if (this.differences.isOverfull) {
-      this.journal.reset(list.no, counters)
+      this.parts.journal.reset(list.no, counters)
       return
     }
-    this.journal.begin()
+    this.parts.journal.begin()
     this.differences.forEach((bytes, start, end) => {
       const customer = this.rows.key.ofBytes(list.no, bytes, start, end)
       const row = this.rows.read()
-      if (visible(row, generation)) this.journal.added(customer, row!, generation)
-      else this.journal.removed(customer)
+      if (visible(row, generation)) this.parts.journal.added(customer, row!, generation)
+      else this.parts.journal.removed(customer)
     })
-    this.journal.commit(list.no, counters)
+    this.parts.journal.commit(list.no, counters)
   }
 
   private switch({ list, counters, generation }: Transaction): void {
     const { listId: id, importId } = this.session
     const now = this.now()
-    dropSweep(this.environment, { kind: 'watch', no: list.no, id, generation, importId })
-    addSweep(this.environment, { kind: 'generation', no: list.no, id, generation })
+    dropSweep(this.parts.environment, { kind: 'watch', no: list.no, id, generation, importId })
+    addSweep(this.parts.environment, { kind: 'generation', no: list.no, id, generation })
     const { replacing: _, ...switched } = list
-    this.catalog.store(id, { ...switched, generation })
+    this.parts.catalog.store(id, { ...switched, generation })
     counters.customerCount = counters.pendingCount
     this.log(list, counters, generation)
     counters.updatedAt = now
     // Recorded in the transaction of the switch: after a crash, the import must not look unfinished.
-    const record = this.records.read(list.no, importId)!
+    const record = this.parts.records.read(list.no, importId)!
     const { added, unchanged, removed } = this
     const checkpoint = this.advance({ added, unchanged, removed })
-    this.records.store(list.no, { ...record, ...checkpoint, state: 'completed', updatedAt: now })
+    this.parts.records.store(list.no, { ...record, ...checkpoint, state: 'completed', updatedAt: now })
   }
 }
 

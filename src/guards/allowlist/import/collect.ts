@@ -11,6 +11,14 @@ const READERS = { csv: CsvReader, ndjson: NdjsonReader, text: TextReader } as co
 /** Without pauses, a body that is already in memory would be parsed in one go. */
 const BYTES_BETWEEN_PAUSES = 1024 * 1024
 
+interface Collecting {
+  format: ImportFormat
+  rowOptions: RowOptions
+  run: RunBuilder
+  progress: ProgressReport
+  pause: Pause
+}
+
 export interface Collected {
   run: RunBuilder
   /** No run follows, so its buffers are not overwritten. */
@@ -23,13 +31,9 @@ export interface Collected {
  */
 export async function* collectRuns(
   chunks: AsyncIterable<Uint8Array>,
-  format: ImportFormat,
-  options: RowOptions,
-  run: RunBuilder,
-  progress: ProgressReport,
-  pause: Pause,
+  { format, rowOptions, run, progress, pause }: Collecting,
 ): AsyncGenerator<Collected> {
-  const reader: RowReader = new READERS[format](run, options)
+  const reader: RowReader = new READERS[format](run, rowOptions)
   let rowsBefore = 0
   let unpaused = 0
   const handOut = function* (): Generator<Collected> {

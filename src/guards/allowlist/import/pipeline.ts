@@ -113,7 +113,13 @@ class RunningImport {
     const { column } = options
     const rowOptions = { maxRowBytes: limits.maxRowBytes, takesExpiry, ...(column && { column }) }
     const run = new RunBuilder(limits)
-    const runs = collectRuns(this.source.chunks(), options.format, rowOptions, run, progress, pause)
+    const runs = collectRuns(this.source.chunks(), {
+      format: options.format,
+      rowOptions,
+      run,
+      progress,
+      pause,
+    })
     const { signal } = this.stop
     return { bulk, session, clock, limits, spillDir, signal, runs, progress, pause }
   }

@@ -140,7 +140,7 @@ export abstract class RowReader {
 }
 
 /** Space, tab or carriage return. */
-export function isBlank(byte: number | undefined): boolean {
+function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0d
 }
 

@@ -31,7 +31,7 @@ const OF_ONE_ENGINE: Record<string, string[]> = {
   'app/open-options.ts': ['dynamodb'],
   // Locks by majority of Redis servers.
   'app/redlock.ts': ['redis'],
-  'config/kinds.ts': ['redis'],
+  'config/value-kinds.ts': ['redis'],
   // Tables and streams.
   'app/dynamodb-tables.ts': ['dynamodb'],
   'app/relay.ts': ['dynamodb'],

@@ -16,8 +16,8 @@ import {
 } from '../guards/audit/recorded-others.js'
 import { type ChangeDescription, recording } from '../guards/audit/recording.js'
 import { type AuditOptions, DEFAULT_AUDIT, MAX_RETENTION_DAYS } from '../guards/audit/types.js'
-import type { Guards } from './checked-calls.js'
 import type { Decoration } from './decorate.js'
+import type { Guards } from './fields-of-calls.js'
 import type { OpenAuditOptions } from './open-options.js'
 
 interface Surroundings {

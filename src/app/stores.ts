@@ -1,5 +1,4 @@
 import type { Engine, EnginePorts } from '../engines/engine.js'
-import type { OpenedFor, StoreUse } from '../engines/entry.js'
 import {
   type EngineOptions,
   isSameStore,
@@ -7,6 +6,7 @@ import {
   redactStoreUrl,
   storeSource,
 } from '../engines/registry.js'
+import type { OpenedFor, StoreUse } from '../engines/registry-entry.js'
 import { type EngineWatch, watchedPorts } from './watched-engine.js'
 
 export interface OpenStore {

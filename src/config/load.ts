@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { CatracaError } from '../core/errors.js'
-import { WrongValue } from './kinds.js'
 import { type Config, isSetting, SCHEMA, SETTINGS, type Setting } from './schema.js'
 import { fileSecret, fixedSecret } from './secret.js'
 import {
@@ -13,6 +12,7 @@ import {
   readFlags,
   type SettingSource,
 } from './sources.js'
+import { WrongValue } from './value-kinds.js'
 
 export interface LoadOptions {
   /** Values of flags, by the path of the setting; `undefined` where the flag was not given. */

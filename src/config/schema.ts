@@ -11,6 +11,7 @@ import { DEFAULT_LOCKS } from '../guards/lock/options.js'
 import { DEFAULT_CODES } from '../guards/one-time-code/options.js'
 import { DEFAULT_LIMITS } from '../guards/rate-limit/options.js'
 import { DEFAULT_TOKENS } from '../guards/token-denylist/types.js'
+import type { Secret } from './secret.js'
 import {
   apiKeys,
   type BootstrapKey,
@@ -26,8 +27,7 @@ import {
   share,
   storeUrl,
   text,
-} from './kinds.js'
-import type { Secret } from './secret.js'
+} from './value-kinds.js'
 
 /** One setting: everything that the loader, the command line and the reference page need. */
 export interface Setting<T> {

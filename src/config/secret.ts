@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { type Kind, WrongValue } from './kinds.js'
+import { type Kind, WrongValue } from './value-kinds.js'
 
 /** A secret. Read it each time it is needed and do not store it, because its file may change. */
 export interface Secret<T> {

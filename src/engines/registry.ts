@@ -2,8 +2,8 @@ import type { Check, Diagnosis } from '../core/diagnosis.js'
 import { dynamodbEntry } from './dynamodb/entry.js'
 import { embeddedEntry } from './embedded/entry.js'
 import type { FullEngine, StoreSource } from './engine.js'
-import type { DiagnosedFor, EngineEntry, OpenedFor, StoreFacts } from './entry.js'
 import { redisEntry } from './redis/entry.js'
+import type { DiagnosedFor, EngineEntry, OpenedFor, StoreFacts } from './registry-entry.js'
 import { splitOnce, wrong } from './url-parts.js'
 
 /** The engines there are, by the name that their URLs and options have. Nobody else lists them. */

@@ -1,4 +1,4 @@
-import type { EngineEntry } from '../entry.js'
+import type { EngineEntry } from '../registry-entry.js'
 import type { DynamodbOptions } from './index.js'
 import { type DynamodbUrl, parseDynamodb, redactDynamodb } from './url.js'
 

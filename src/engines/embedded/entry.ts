@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { EngineEntry } from '../entry.js'
+import type { EngineEntry } from '../registry-entry.js'
 import type { EmbeddedOptions } from './index.js'
 import { type EmbeddedUrl, parseEmbedded, parseMemory } from './url.js'
 

@@ -1,5 +1,5 @@
 import type { Fields } from '../../core/fields.js'
-import type { EngineEntry } from '../entry.js'
+import type { EngineEntry } from '../registry-entry.js'
 import type { RedisEngineOptions } from './index.js'
 import type { RedisOptions } from './link/options.js'
 import { parseCluster, parseSentinel, parseSingleRedis, type RedisUrl, redactRedis } from './url.js'

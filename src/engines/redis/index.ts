@@ -1,7 +1,7 @@
 import type { Durations } from '../../core/figures.js'
 import type { ReshardStore } from '../../guards/allowlist/port.js'
 import type { FullEngine, StoreSource } from '../engine.js'
-import type { StoreUse } from '../entry.js'
+import type { StoreUse } from '../registry-entry.js'
 import { RedisAudit } from './audit/store.js'
 import { openCache } from './cache/index.js'
 import { DEFAULT_REDIS } from './defaults.js'

@@ -22,7 +22,7 @@ import {
 } from './verdict.js'
 import { insideWindow } from './wave/common-fields.js'
 import { type CompiledWave, compileWave } from './wave/index.js'
-import type { StrategyFacts } from './wave/table.js'
+import type { StrategyFacts } from './wave/strategies.js'
 
 /** Records a step. `beganMs` is from `performance.now()`. */
 export type NoteStep = (

@@ -1,5 +1,5 @@
 import type { WaveConfig } from './types.js'
-import { strategyOf } from './wave/table.js'
+import { strategyOf } from './wave/strategies.js'
 
 /**
  * When a wave was paused, and the fields that the pause replaced. A field that is absent here was absent in the rule.

@@ -1,9 +1,9 @@
-import { STRATEGY_STEPS, type StrategyFacts, type WaveConfig } from './wave/table.js'
+import { STRATEGY_STEPS, type StrategyFacts, type WaveConfig } from './wave/strategies.js'
 
 /** Public types of allowlists: what the library returns and the HTTP server sends. */
 
 export type { RampStep } from './wave/percentage.js'
-export type { WaveConfig, WaveStrategy } from './wave/table.js'
+export type { WaveConfig, WaveStrategy } from './wave/strategies.js'
 
 export type AllowlistType = 'FIXA' | 'ONDA'
 export type Precision = 'exact' | 'trusted'

@@ -1,5 +1,5 @@
 import { CHECK_REASONS, EXPLAIN_STEPS } from '../../guards/allowlist/types.js'
-import { FACT_SCHEMAS, type StrategyFacts } from '../../guards/allowlist/wave/table.js'
+import { FACT_SCHEMAS, type StrategyFacts } from '../../guards/allowlist/wave/strategies.js'
 import { closed, isoTime, oneOf, shared } from '../common.js'
 import { operations } from '../operation.js'
 import { type TOptional, type TUnsafe, Type } from '../typebox.js'

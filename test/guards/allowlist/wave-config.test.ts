@@ -4,7 +4,7 @@ import { CatracaError } from '../../../src/core/errors.js'
 import type { WaveConfig } from '../../../src/guards/allowlist/types.js'
 import { COMMON_FIELDS } from '../../../src/guards/allowlist/wave/common-fields.js'
 import { parseWaveConfig } from '../../../src/guards/allowlist/wave/config.js'
-import { FIELDS, STRATEGIES, STRATEGY_STEPS } from '../../../src/guards/allowlist/wave/table.js'
+import { FIELDS, STRATEGIES, STRATEGY_STEPS } from '../../../src/guards/allowlist/wave/strategies.js'
 
 const parse = (value: unknown): WaveConfig => parseWaveConfig('config', value)
 

@@ -1,4 +1,4 @@
-import type { StrategyStep, WaveConfig } from '../../../../src/guards/allowlist/wave/table.js'
+import type { StrategyStep, WaveConfig } from '../../../../src/guards/allowlist/wave/strategies.js'
 
 /** The rule of a wave. */
 export const waves = {

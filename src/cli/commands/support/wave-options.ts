@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { invalid } from '../../../core/errors.js'
 import type { WaveConfig, WaveStrategy } from '../../../guards/allowlist/types.js'
 import type { Field } from '../../../guards/allowlist/wave/field.js'
-import { FIELDS, ownerOf, STRATEGIES, STRATEGY_NAMES } from '../../../guards/allowlist/wave/table.js'
+import { FIELDS, ownerOf, STRATEGIES, STRATEGY_NAMES } from '../../../guards/allowlist/wave/strategies.js'
 import { jsonObject, list, share, step, time } from './parse.js'
 
 /** The rule of a wave, as one JSON object or as single options, which have the names of `FIELDS[…].option`. */

@@ -1,7 +1,7 @@
 import type { StoredConfig } from '../../../guards/allowlist/pause.js'
 import type { WaveConfig } from '../../../guards/allowlist/types.js'
 import type { JsonSchema } from '../../../guards/allowlist/wave/field.js'
-import { FIELDS } from '../../../guards/allowlist/wave/table.js'
+import { FIELDS } from '../../../guards/allowlist/wave/strategies.js'
 
 /** Admits no customer. */
 const CLOSED: StoredConfig = { strategy: 'EXPLICIT_LIST', customerIds: [] }

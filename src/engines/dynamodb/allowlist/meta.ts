@@ -17,6 +17,24 @@ import { readConfig } from './foreign-config.js'
 import { type Layout, metaKey, type Place, placeOf, readListId, samePlace } from './items.js'
 import { type OpenBatch, readOpenBatches } from './open-batches.js'
 
+/** Attributes whose change makes a pod read META again. Counts change with every member and are left out. */
+export const WATCHED_ATTRIBUTES = [
+  'name',
+  'type',
+  'config',
+  'precision',
+  'salt',
+  'version',
+  'incarnation',
+  'shardCount',
+  'storage',
+  'layout',
+  'generation',
+  'replacing',
+  'moving',
+  'deletedAt',
+] as const
+
 /** A running replace that builds this generation. */
 export interface Replacing {
   generation: number

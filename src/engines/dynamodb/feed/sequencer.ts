@@ -1,5 +1,6 @@
 import { chunksOf } from '../../../core/chunks.js'
 import { REGISTRY_PARTITION, readListId } from '../allowlist/items.js'
+import { WATCHED_ATTRIBUTES } from '../allowlist/meta.js'
 import { type Item, number, optionalNumber } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
 import { Expression } from '../client/expression.js'
@@ -32,19 +33,6 @@ export const WATERMARKS: Record<StreamTable, string> = { allowlists: 'processedU
 const LISTS_AT_ONCE = 8
 /** A stream holds 24 hours. If nothing came through for nearly as long, records may have been missed. */
 const HOLE_MS = 20 * 3_600_000
-/** Attributes whose change makes a pod read META again. Counts change with every member and are left out. */
-const WATCHED = [
-  'name',
-  'type',
-  'config',
-  'precision',
-  'salt',
-  'version',
-  'incarnation',
-  'shardCount',
-  'storage',
-]
-const WATCHED_STATES = ['layout', 'generation', 'replacing', 'moving', 'deletedAt']
 
 /**
  * Turns the records of the table streams into the logs that pods follow, and into messages. It may get the same
@@ -151,7 +139,5 @@ const isEnd = ({ before, after }: Images): boolean =>
   after === undefined || (after.deletedAt !== undefined && before?.deletedAt === undefined)
 
 function isChange({ before, after }: Images): boolean {
-  return [...WATCHED, ...WATCHED_STATES].some(
-    (name) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]),
-  )
+  return WATCHED_ATTRIBUTES.some((name) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]))
 }

@@ -1,8 +1,8 @@
 import { LIFTED_MARK, LOCKED_MARK, MARK_NAME, storedKeys } from '../../../guards/access/lock-mark.js'
 import type { KeyRecord, KeyStore, StoredKeys } from '../../../guards/access/port.js'
-import { API_KEYS_KEY } from '../allowlist/keys.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
+import { API_KEYS_KEY } from './keys.js'
 
 const ADD = defineScript('api-key-add', { keys: 1, write: true })
 const REMOVE = defineScript('api-key-remove', { keys: 1, write: true })

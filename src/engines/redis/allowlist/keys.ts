@@ -20,7 +20,6 @@ export const INCARNATION_KEY = `${PREFIX.lists}:incarnation`
 export const USES_KEY = `${PREFIX.lists}:uses`
 /** Identifies this store, so that a write token of another store is recognised. */
 export const STORE_ID_KEY = `${PREFIX.store}:store`
-export const API_KEYS_KEY = `${PREFIX.store}:keys`
 
 /**
  * Messages are list ids, with the prefix `!` if more than members changed. Channels are shared by all databases, so

@@ -1,5 +1,5 @@
 import { type CheckResult, problem } from '../../../core/diagnosis.js'
-import type { StoreUse } from '../../entry.js'
+import type { StoreUse } from '../../registry-entry.js'
 import type { ConnectionSettings } from '../link/connection.js'
 import type { Redis } from '../link/redis.js'
 import type { RedisUrl } from '../url.js'

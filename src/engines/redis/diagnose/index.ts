@@ -9,7 +9,7 @@ import {
   skipAll,
 } from '../../../core/diagnosis.js'
 import { keysFound } from '../../../guards/access/lock-mark.js'
-import type { DiagnosedFor } from '../../entry.js'
+import type { DiagnosedFor } from '../../registry-entry.js'
 // `../index.js` is imported only because it defines all scripts.
 import { readKeys } from '../access/store.js'
 import type { RedisEngineOptions } from '../index.js'

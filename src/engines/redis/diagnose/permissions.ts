@@ -1,5 +1,6 @@
 import { type Check, ok, problem, skipped } from '../../../core/diagnosis.js'
-import { API_KEYS_KEY, listKeys, REGISTRY_KEY, STORE_ID_KEY, shardKeys } from '../allowlist/keys.js'
+import { API_KEYS_KEY } from '../access/keys.js'
+import { listKeys, REGISTRY_KEY, STORE_ID_KEY, shardKeys } from '../allowlist/keys.js'
 import { NOTICES_KEY, noticeChannel } from '../cache/keys.js'
 import { recordKeys } from '../idempotency/keys.js'
 import { lockKey } from '../lock/keys.js'

@@ -1,4 +1,4 @@
-import type { StoreUse } from '../../entry.js'
+import type { StoreUse } from '../../registry-entry.js'
 import type { RedisInfo } from './redis.js'
 
 /** Warnings about servers that hold guards and may lose acknowledged writes. */

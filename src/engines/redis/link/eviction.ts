@@ -1,4 +1,4 @@
-import type { StoreUse } from '../../entry.js'
+import type { StoreUse } from '../../registry-entry.js'
 import type { RedisInfo, RedisNode } from './redis.js'
 
 /** Servers with only caches should evict keys, others never may. */

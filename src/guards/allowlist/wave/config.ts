@@ -1,7 +1,14 @@
 import { CatracaError, type FieldError } from '../../../core/errors.js'
 import { checkCommon } from './common-fields.js'
 import { type Fail, type Field, type JsonSchema, readFields } from './field.js'
-import { FIELDS, ownerOf, STRATEGIES, STRATEGY_NAMES, type WaveConfig, type WaveStrategy } from './table.js'
+import {
+  FIELDS,
+  ownerOf,
+  STRATEGIES,
+  STRATEGY_NAMES,
+  type WaveConfig,
+  type WaveStrategy,
+} from './strategies.js'
 
 const STRATEGY: JsonSchema = { type: 'string', enum: STRATEGY_NAMES }
 const ALL_FIELDS = Object.entries<Pick<Field<unknown>, 'schema' | 'read'>>({

@@ -1,8 +1,8 @@
 import { CatracaError } from '../../../core/errors.js'
 import type { ListRecord } from '../port.js'
 import { placeBy } from './hash.js'
+import { type StrategyFacts, type StrategyStep, strategyOf } from './strategies.js'
 import type { Admission } from './strategy.js'
-import { type StrategyFacts, type StrategyStep, strategyOf } from './table.js'
 
 /** The rule of an ONDA list, compiled once so that a check only computes. */
 export interface CompiledWave {

@@ -1,5 +1,5 @@
 import { insideWindow } from '../../../../../src/guards/allowlist/wave/common-fields.js'
-import { strategyOf, type WaveConfig } from '../../../../../src/guards/allowlist/wave/table.js'
+import { strategyOf, type WaveConfig } from '../../../../../src/guards/allowlist/wave/strategies.js'
 
 export type Rule = WaveConfig
 export type Strategy = Rule['strategy']

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react'
-import { strategyOf } from '../../../../../src/guards/allowlist/wave/table.js'
+import { strategyOf } from '../../../../../src/guards/allowlist/wave/strategies.js'
 import type { Allowlist } from '../../../api/client.js'
 import { serverNow } from '../../../api/server-clock.js'
 import { unsavedOf, useUnsaved } from '../../../data/unsaved.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { CHECKED_CALLS } from '../../src/app/checked-calls.js'
+import { CHECKED_CALLS } from '../../src/app/fields-of-calls.js'
 import { nearestName } from '../../src/core/fields.js'
 import {
   adoptLists,

@@ -1,0 +1,3 @@
+import { PREFIX } from '../keys.js'
+
+export const API_KEYS_KEY = `${PREFIX.store}:keys`

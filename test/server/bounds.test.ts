@@ -330,6 +330,44 @@ describe('what callers can take of a server', () => {
     assert.ok(count < 25 * flooding.length, `${count} of their requests were handled`)
   })
 
+  it('what comes behind a CONNECT reaches no other connection', async () => {
+    class Line extends Duplex {
+      received = ''
+      setTimeout() {
+        return this
+      }
+      destroySoon() {
+        this.end(() => this.destroy())
+      }
+      override _read() {}
+      override _write(chunk: Buffer, _: string, done: () => void) {
+        this.received += chunk
+        done()
+      }
+    }
+    const meet = () => {
+      const line = new Line({ allowHalfOpen: true })
+      server.app.server.emit('connection', line)
+      return line
+    }
+    const one = meet()
+    // Two slices: the second request waits for its turn, and so does the second slice. Node has no parser for it then.
+    const refused = head('GET /zz HTTP/1.1').repeat(2) + head('CONNECT x:1 HTTP/1.1')
+    one.push(refused.padEnd(2048, 'X') + head('GET /live HTTP/1.1'))
+    const others: Line[] = []
+    for (let i = 0; i < 20; i++) {
+      await new Promise((resolve) => process.nextTick(resolve))
+      others.push(meet())
+      others.at(-1)!.push('GET /zz HTTP/1.1\r\nX: ')
+    }
+    await until('it is over', () => one.destroyed)
+    assert.deepEqual(
+      others.map(({ received }) => received),
+      others.map(() => ''),
+    )
+    for (const other of others) other.destroy()
+  })
+
   it('who does not read its answer is hung up on, who waits for one is not', async (t) => {
     class Deaf extends Duplex {
       setTimeout() {

@@ -29,8 +29,14 @@ export function readInSlices(server: Server): void {
   })
 }
 
+/**
+ * Node takes the parser away from a connection when it is over, or when a `CONNECT` came, and gives it to another
+ * connection: what still comes must not reach it.
+ */
+const hasParser = (socket: Socket & { parser?: unknown }): boolean => socket.parser != null
+
 function feed(socket: Socket, chunk: Buffer, parse: (chunk: Buffer) => void): void {
-  for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
+  for (let at = 0; at < chunk.length && hasParser(socket); at += SLICE_BYTES) {
     if (at > 0 && Pipelines.isFull(socket)) {
       socket.pause()
       socket.unshift(chunk.subarray(at))

@@ -92,7 +92,9 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
     rawChecks.closeIdle()
     app.server.closeIdleConnections()
     connections.closeIdle()
-    if (connections.count === 0 && !app.server.listening) clearInterval(closing)
+    if (connections.count > 0 || app.server.listening) return
+    clearInterval(closing)
+    timeouts.stop()
   }
   let closing: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
@@ -105,7 +107,6 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   const { tls, tlsRefreshMs } = settings
   const unfollow = tls && followTls(app.server as HttpsServer, tls, tlsRefreshMs, logger)
   app.addHook('onClose', async () => {
-    timeouts.stop()
     context.registry.stop()
     context.logLevel.close()
     context.metrics?.stop()

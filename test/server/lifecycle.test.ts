@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
+import { pino } from 'pino'
 import { startServer } from '../../src/server/index.js'
 import { inTime } from '../support/in-time.js'
 import { openPatiently } from '../support/patient.js'
@@ -82,6 +83,23 @@ describe('stop()', () => {
     sending.write('a')
     await inTime(server.stop(), 20_000)
     idle.destroy()
+    sending.destroy()
+  })
+
+  it('does not wait for them either where somebody else accepts the connections', async (t) => {
+    const catraca = await openPatiently({ store: 'memory:', sweepIntervalMs: 0 })
+    t.after(() => catraca.close())
+    const times = { drainMs: 50, shutdownTimeoutMs: 60_000 }
+    const server = await startServer(catraca, { ...times, listens: false, logger: pino({ level: 'silent' }) })
+    const acceptor = createServer((socket) => server.take(socket)).listen(0, '127.0.0.1')
+    t.after(() => acceptor.close())
+    await once(acceptor, 'listening')
+    const sending = connect((acceptor.address() as AddressInfo).port, '127.0.0.1')
+    sending.on('error', () => {})
+    sending.write('GET /live HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n')
+    await once(sending, 'data')
+    sending.write('a')
+    await inTime(server.stop(), 20_000)
     sending.destroy()
   })
 

@@ -54,6 +54,7 @@ export function libraryError(url: string, error: unknown): CatracaError {
   if (code === 'UNREADABLE_ANSWER') return unavailable(`${server} answered something that is not JSON`, error)
   // A proxy, or another program on that port.
   if (status !== 0) return unavailable(`${server} answered ${status}, not as a Catraca server does`, error)
+  if (code === 'TIMEOUT') return unavailable(`${server} did not answer in time`, error)
   return unreachable(server, code === 'UNREACHABLE' ? error.cause : error)
 }
 

@@ -3,6 +3,7 @@ import { invalid, isCatracaError } from '../../core/errors.js'
 import { identifier, plainName } from '../../core/identifiers.js'
 import type { ConfigAddress } from '../../guards/rate-limit/api.js'
 import { configKeyOf } from '../../guards/rate-limit/level-config.js'
+import { resourceOrAll } from '../../guards/rate-limit/levels.js'
 import type { Denied } from '../../guards/rate-limit/types.js'
 import type { Target } from '../commands/support/target.js'
 import { type Calls, existed, unless } from './calls.js'
@@ -36,7 +37,10 @@ export function remoteLimits(calls: Calls): Target['limits'] {
     status: async (entity, resource, { limits } = {}) =>
       calls.getLimits({ ...subjectOf(entity, resource), limits: limits && JSON.stringify(limits) }),
     reset: async (entity, resource) => calls.resetLimits(subjectOf(entity, resource)),
-    usage: async (entity, resource, query) => calls.getUsage({ ...subjectOf(entity, resource), ...query }),
+    usage: async (entity, resource, query) => {
+      const subject = { entity: identifier('entity', entity), resource: resourceOrAll('resource', resource) }
+      return calls.getUsage({ ...subject, ...query })
+    },
     resourceUsage: (resource, query) => calls.getResourceUsage({ resource, ...query }),
 
     getConfig: async (address) => {

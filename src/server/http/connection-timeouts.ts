@@ -45,7 +45,7 @@ export function lookEveryMs({ transferTimeoutMs, keepAliveTimeoutMs }: Bounds): 
 }
 
 /**
- * Closes connections that do not send in time what they are waited for. Node's timers do that too, more exactly, but each
+ * Closes connections that do not send in time what they are waited for. Node's timers do that for headers, but each
  * knows only one kind of silence: empty lines, or a body behind its answer, are none of these.
  *
  * Time is counted in looks: if the process stood still, callers have not used up their time.
@@ -58,7 +58,7 @@ export class ConnectionTimeouts {
   /** Before others take connections of the server: those that they keep are not looked at. */
   constructor(server: Server, bounds: Bounds) {
     const everyMs = lookEveryMs(bounds)
-    // One more, so that Node comes first and can say why.
+    // One more, so that Node comes first for headers that are late, and can say why.
     const transfer = Math.ceil(bounds.transferTimeoutMs / everyMs) + 1
     const idle = Math.ceil(bounds.keepAliveTimeoutMs / everyMs) + 1
     this.maxLooks = {

@@ -25,6 +25,12 @@ export async function followChannel(
       else follower.reconnect()
     },
   )
-  await follower.start()
+  try {
+    await follower.start()
+  } catch (error) {
+    await follower.stop()
+    await unsubscribe()
+    throw error
+  }
   return unsubscribe
 }

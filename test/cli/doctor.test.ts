@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +11,7 @@ import { diagnoseEmbedded } from '../../src/engines/embedded/diagnose/index.js'
 import { foundBy, levelsOf } from '../support/findings.js'
 import { openPatiently } from '../support/patient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { withoutRootRights } from '../support/without-root-rights.js'
 import { command, type Served, serve } from './run.js'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
@@ -170,12 +171,9 @@ describe('catraca doctor on an embedded store', () => {
     const directory = temporaryDirectory()
     const store = await openPatiently({ store: `embedded:${directory}` })
     await store.close()
-    // Rights mean nothing to root, so the command runs as somebody else.
-    const isRoot = process.getuid?.() === 0
-    const nobody = isRoot ? { uid: 65534, gid: 65534 } : {}
     const run = async (): Promise<string> => {
-      const args = [MAIN, 'doctor', '--json', '--store', `embedded:${directory}`]
-      const child = spawn(process.execPath, args, { cwd: '/', env: {}, ...nobody })
+      const [file, args] = withoutRootRights([MAIN, 'doctor', '--json', '--store', `embedded:${directory}`])
+      const child = spawn(file, args, { cwd: '/', env: { PATH: process.env.PATH } })
       let out = ''
       child.stdout.on('data', (chunk) => {
         out += chunk
@@ -183,9 +181,6 @@ describe('catraca doctor on an embedded store', () => {
       await once(child, 'close')
       return levelsOf((JSON.parse(out) as { findings: Finding[] }).findings)['embedded.directory'] ?? 'none'
     }
-    const own = (path: string) => isRoot && chownSync(path, 65534, 65534)
-    const inside = readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    for (const path of [directory, ...inside.map((name) => `${directory}/${name}`)]) own(path)
     chmodSync(directory, 0o500)
     assert.equal(await run(), 'problem')
     chmodSync(directory, 0o700)

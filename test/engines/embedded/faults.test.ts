@@ -30,6 +30,7 @@ import { mainDirectory } from '../../../src/engines/embedded/lmdb/store-director
 import type { Admitted } from '../../../src/guards/rate-limit/types.js'
 import { openPatiently, PATIENCE_MS } from '../../support/patient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { withoutRootRights } from '../../support/without-root-rights.js'
 
 const refuses = (directory: string, code: ErrorCode, says: RegExp): void => {
   assert.throws(
@@ -97,12 +98,8 @@ describe('embedded store that cannot be opened', () => {
     const script = `
       const { openEmbedded } = await import(${engineModule('index')})
       try { openEmbedded({ directory: ${JSON.stringify(readOnly)} }) } catch (error) { console.log(error.code) }`
-    // Root may write anywhere, so somebody else tries.
-    const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
-    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-      encoding: 'utf8',
-      ...user,
-    })
+    const [file, args] = withoutRootRights(['--input-type=module', '-e', script])
+    const { stdout, stderr } = spawnSync(file, args, { encoding: 'utf8' })
     assert.equal(stdout.trim(), 'STORE_UNUSABLE', stderr)
   })
 })

@@ -128,7 +128,7 @@ export class Follower {
 
   private async advanceLater(target: Followed, first: Look | undefined, state: CatchUp): Promise<void> {
     let look = first ?? this.look(target)
-    while (!this.closed) {
+    for (;;) {
       state.again = false
       const part = await look.part
       const { more } = applyAll(target, part)
@@ -139,6 +139,7 @@ export class Follower {
       // A call in between may know of an entry that this read came too early for.
       if (!more && !state.again) return
       await new Promise((resolve) => setImmediate(resolve))
+      if (this.closed) return
       look = this.look(target)
     }
   }

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Followed, Follower } from '../../../src/guards/allowlist/changes/follower.js'
+import type { ChangeFeed, LogPart } from '../../../src/guards/allowlist/changes/port.js'
+
+describe('a follower of the log of a list', () => {
+  it('reads nothing more when it is closed between two parts', async (t) => {
+    const unhandled: unknown[] = []
+    const note = (error: unknown) => void unhandled.push(error)
+    process.on('unhandledRejection', note)
+    t.after(() => process.off('unhandledRejection', note))
+    let reads = 0
+    const more = { entries: [], more: true } as unknown as LogPart
+    const feed: ChangeFeed = {
+      isImmediate: false,
+      position: () => undefined,
+      read: () => (++reads === 1 ? Promise.resolve(more) : Promise.reject(new Error('the store is closed'))),
+      hasChanges: () => false,
+      watch: () => ({ stop() {} }),
+    }
+    const follower = new Follower(feed, 60_000, () => {})
+    const image: Followed = {
+      ...{ list: { id: 'vip', incarnation: 1 } as never, position: [], freshAtMs: 0, behind: false },
+      apply() {},
+      lost() {},
+    }
+    const caughtUp = follower.catchUp(image)
+    // The first part is applied, and the next one is read in another turn.
+    await Promise.resolve()
+    await Promise.resolve()
+    follower.close()
+    await caughtUp
+    await turn()
+    assert.deepEqual([reads, unhandled], [1, []])
+  })
+})

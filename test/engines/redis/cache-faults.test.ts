@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../../src/core/clock.js'
 import { openRedis, type RedisEngine } from '../../../src/engines/redis/index.js'
@@ -24,7 +24,8 @@ describe('caches while redis is away', () => {
     return `value of ${key}`
   }
 
-  before(async () => {
+  // Each test has its own: after a server was away, the first tier is emptied a little later.
+  beforeEach(async () => {
     servers = await startSingle()
     engine = await openRedis(servers.url, PATIENT_REDIS)
     caches = new Caches({ store: engine.cache, clock: systemClock, report: () => {} })
@@ -33,7 +34,7 @@ describe('caches while redis is away', () => {
       ...{ softLoadTimeoutMs: 50, hardLoadTimeoutMs: 1000 },
     })
   })
-  after(async () => {
+  afterEach(async () => {
     caches.close()
     await engine.close()
     await servers.stop()

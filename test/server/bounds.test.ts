@@ -266,6 +266,30 @@ describe('what callers can take of a server', () => {
     assert.equal((await bodies.read(sent(80_000), 100_000)).length, 80_000)
   })
 
+  it('between checks of many pairs others have their turns', async (t) => {
+    const { allowlists } = server.catraca
+    const real = allowlists.checkMany.bind(allowlists)
+    let turn = 0
+    const count = () => {
+      turn++
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    t.after(() => clearImmediate(next))
+    const begun: number[] = []
+    t.mock.method(allowlists, 'checkMany', (...args: Parameters<typeof real>) => {
+      begun.push(turn)
+      return real(...args)
+    })
+    const customerIds = Array.from({ length: 1000 }, (_, i) => `c${i}`)
+    const body = JSON.stringify({ customerIds, allowlists: ['vip', ...'abcdefghij'] })
+    const headers = { ...bearer(KEY), 'content-type': 'application/json' }
+    const calls = Array.from({ length: 8 }, () => server.call('POST', '/check', { headers, body }))
+    for (const { status } of await Promise.all(calls)) assert.equal(status, 200)
+    const gaps = begun.slice(1).map((at, i) => at - begun[i]!)
+    assert.ok(Math.min(...gaps) >= 2, `turns of others: ${gaps}`)
+  })
+
   it('requests of one connection are worked on a few at a time, and answered in order', async (t) => {
     const { allowlists } = server.catraca
     const real = allowlists.checkNow.bind(allowlists)

@@ -14,6 +14,11 @@ export class Bodies {
 
   constructor(private readonly maxHeldBytes: number) {}
 
+  /** The turn of a request that is long for one turn of the event loop although its body is small. */
+  turn(): Promise<void> {
+    return new Promise((resolve) => this.large.add(resolve))
+  }
+
   /**
    * Reads a whole body as text. Fails when it is larger than the limit, or when the bodies in flight leave no room
    * for it.

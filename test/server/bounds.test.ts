@@ -6,6 +6,7 @@ import { Duplex, PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { HttpLine } from '../../bench/support/http-line.js'
 import { hashKey } from '../../src/guards/access/index.js'
 import { SCOPES } from '../../src/guards/access/scopes.js'
 import type { CheckAnswer } from '../../src/guards/allowlist/types.js'
@@ -35,6 +36,18 @@ function dial(t: TestContext, { url }: TestServer): Socket {
   socket.on('error', () => {})
   t.after(() => socket.destroy())
   return socket
+}
+
+/** How many turns of the event loop have passed. */
+function countTurns(t: TestContext): () => number {
+  let turns = 0
+  const count = () => {
+    turns++
+    next = setImmediate(count)
+  }
+  let next = setImmediate(count)
+  t.after(() => clearImmediate(next))
+  return () => turns
 }
 
 /** Waits until the server closes the connection; false if it never does. */
@@ -249,15 +262,9 @@ describe('what callers can take of a server', () => {
       stream.end('x'.repeat(bytes))
       return stream as unknown as IncomingMessage
     }
-    let turn = 0
+    const turn = countTurns(t)
     const turns: number[] = []
-    const count = () => {
-      turn++
-      next = setImmediate(count)
-    }
-    let next = setImmediate(count)
-    t.after(() => clearImmediate(next))
-    const reads = [1, 2, 3].map(() => bodies.read(sent(80_000), 100_000).then(() => turns.push(turn)))
+    const reads = [1, 2, 3].map(() => bodies.read(sent(80_000), 100_000).then(() => turns.push(turn())))
     const small = bodies.read(sent(100), 100_000).then(() => turns.length)
     const tooMany = assert.rejects(bodies.read(sent(80_000), 100_000), { code: 'OVERLOADED' })
     assert.equal(await small, 0, 'a small one waits for none of them')
@@ -269,16 +276,10 @@ describe('what callers can take of a server', () => {
   it('between checks of many pairs others have their turns', async (t) => {
     const { allowlists } = server.catraca
     const real = allowlists.checkMany.bind(allowlists)
-    let turn = 0
-    const count = () => {
-      turn++
-      next = setImmediate(count)
-    }
-    let next = setImmediate(count)
-    t.after(() => clearImmediate(next))
+    const turn = countTurns(t)
     const begun: number[] = []
     t.mock.method(allowlists, 'checkMany', (...args: Parameters<typeof real>) => {
-      begun.push(turn)
+      begun.push(turn())
       return real(...args)
     })
     const customerIds = Array.from({ length: 1000 }, (_, i) => `c${i}`)
@@ -355,34 +356,20 @@ describe('what callers can take of a server', () => {
   })
 
   it('what comes behind a CONNECT reaches no other connection', async () => {
-    class Line extends Duplex {
-      received = ''
-      setTimeout() {
-        return this
-      }
-      destroySoon() {
-        this.end(() => this.destroy())
-      }
-      override _read() {}
-      override _write(chunk: Buffer, _: string, done: () => void) {
-        this.received += chunk
-        done()
-      }
-    }
     const meet = () => {
-      const line = new Line({ allowHalfOpen: true })
+      const line = new HttpLine()
       server.app.server.emit('connection', line)
       return line
     }
     const one = meet()
     // Two slices: the second request waits for its turn, and so does the second slice. Node has no parser for it then.
     const refused = head('GET /zz HTTP/1.1').repeat(2) + head('CONNECT x:1 HTTP/1.1')
-    one.push(refused.padEnd(2048, 'X') + head('GET /live HTTP/1.1'))
-    const others: Line[] = []
+    one.send(refused.padEnd(2048, 'X') + head('GET /live HTTP/1.1'))
+    const others: HttpLine[] = []
     for (let i = 0; i < 20; i++) {
       await new Promise((resolve) => process.nextTick(resolve))
       others.push(meet())
-      others.at(-1)!.push('GET /zz HTTP/1.1\r\nX: ')
+      others.at(-1)!.send('GET /zz HTTP/1.1\r\nX: ')
     }
     await until('it is over', () => one.destroyed)
     assert.deepEqual(

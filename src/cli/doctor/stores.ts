@@ -11,7 +11,7 @@ interface ConfiguredStore {
 }
 
 /** Every store that is configured, each once. */
-export function configuredStores(config: Config): ConfiguredStore[] {
+function configuredStores(config: Config): ConfiguredStore[] {
   const stores: ConfiguredStore[] = []
   const note = (url: string, capability: string): void => {
     const known = stores.find((store) => isSameStore(store.url, url))

@@ -6,9 +6,11 @@ import {
   metricsOf,
   Series,
 } from '../../metrics/index.js'
+import { CHECKS } from '../../wire/allowlist/checks.js'
 import type { ServerSettings } from '../options.js'
 
-export const CHECK_ROUTE = '/customers/:customerId/check'
+/** The path of a check, as metrics and logs name it. */
+export const CHECK_ROUTE = CHECKS.checkCustomer.route.replace('GET ', '')
 
 /** The metrics of a server, and the registry that shows them. */
 export class ServerMetrics {

@@ -71,7 +71,7 @@ const isTaken = (before: Row | undefined, after: Row | undefined): boolean =>
   before?.batch !== undefined && after?.batch !== before.batch
 
 /** Writes a row at all its places. Only the first has the condition that the row is unchanged. */
-export function rowSteps(
+function rowSteps(
   tables: Tables,
   list: StoredList,
   customerId: string,
@@ -95,7 +95,7 @@ export const rowKey = ({ partition }: Place, customerId: string): Key =>
  * Transaction item that changes the counts of a list, if the list is unchanged. `taken`: rows of imports that are
  * deleted by the transaction, or no longer count.
  */
-export function countStep(
+function countStep(
   table: string,
   list: StoredList,
   steps: { customerCount: number; pendingCount: number },

@@ -13,7 +13,7 @@ const POLL_MS = 1000
 /** The number may be read a moment before its notice arrives. */
 const GRACE_MS = 100
 
-export const freedNotice = ({ entity, resource }: NonNullable<Freed>): string => `freed ${entity} ${resource}`
+const freedNotice = ({ entity, resource }: NonNullable<Freed>): string => `freed ${entity} ${resource}`
 
 export function configNotice(key: ConfigKey | undefined): string {
   if (key === undefined) return 'config'

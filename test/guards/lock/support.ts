@@ -75,6 +75,19 @@ export async function settled(): Promise<void> {
   }
 }
 
+/** Resolves when the store has told those who wait that the lock is free. The embedded store looks in real time. */
+export async function toldFree(store: LockStore, name: string): Promise<void> {
+  // The store's own timer does not keep a process alive.
+  const alive = setInterval(() => {}, 1000)
+  await new Promise<void>((resolve) => {
+    const stop = store.watch(name, () => {
+      stop()
+      resolve()
+    })
+  })
+  clearInterval(alive)
+}
+
 export async function taken(locks: Locks, name: string, ttlMs = 30_000) {
   const answer = await locks.acquire(name, { ttlMs })
   if (!answer.acquired) throw new Error(`${name} is held`)

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { isCatracaError } from '../../../src/core/errors.js'
-import { bound, guarded, settled, taken } from './support.js'
+import { bound, guarded, settled, taken, toldFree } from './support.js'
 
 describe('waiting for a lock', () => {
   it('ends with the lock as soon as it is given back', async () => {
-    const { locks, other, advance } = await guarded()
+    const { locks, other, store, advance } = await guarded()
     const { token, fence } = await taken(locks, 'a')
     const waiting = other.acquire('a', { waitMs: 20_000 })
     await settled()
+    const told = toldFree(store, 'a')
     await locks.release('a', token)
-    await settled()
+    await told
     await advance(20)
     const answer = await waiting
     assert.ok(answer.acquired && answer.fence! > fence!)

@@ -1,7 +1,8 @@
 // Runs the compiled tests, and fails when a test fails or none ran. `npm test` runs all; `node scripts/test.mjs cli
 // import` runs files whose path contains one of the words; `node scripts/test.mjs --quick` runs the selection of `npm
 // run test:quick`, about a minute.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { run } from 'node:test'
@@ -11,11 +12,13 @@ import { ensureChromium } from './ensure-chromium.mjs'
 import { ensurePostgres } from './ensure-postgres.mjs'
 import { ensurePromtool } from './ensure-promtool.mjs'
 import { ensureRedisServer } from './ensure-redis.mjs'
+import { processorSeconds } from './processor-seconds.cjs'
 
 /** More than the cores of a small machine: many tests wait for servers and processes that they started. */
 const FILES_AT_ONCE = 5
 const FILE_TIMEOUT_MS = 10 * 60_000
-const SLOWEST_SHOWN = 10
+/** Of the slowest files, and of those that use the most processor time. */
+const FILES_SHOWN = 10
 
 /** Pure algorithms, and the conformance of the engine that needs no server. */
 const QUICK = [
@@ -74,6 +77,13 @@ if (files.some((file) => file.startsWith('deploy'))) ensurePromtool()
 // Inherited by processes that tests start. A name that begins with CATRACA_ would be taken for a setting.
 const MARK = `TEST_RUN=${process.pid}`
 process.env.TEST_RUN = String(process.pid)
+
+// The processes of test files are started with the options of this one.
+const temporary = mkdtempSync(join(tmpdir(), 'test-run-'))
+const processorTimes = join(temporary, 'processor-times')
+writeFileSync(processorTimes, '')
+process.env.TEST_PROCESSOR_TIME = processorTimes
+process.execArgv.push('--require', join(root, 'scripts', 'report-processor-time.cjs'))
 
 const reporter = new spec()
 reporter.pipe(process.stdout)
@@ -139,23 +149,25 @@ function killLeftovers() {
 }
 killLeftovers()
 
-/** Processor seconds of all child processes that have ended; the system counts in hundredths. */
-function processorSeconds() {
-  try {
-    const [, fields] = readFileSync('/proc/self/stat', 'utf8').split(') ')
-    const [ownUser, ownSystem, user, system] = fields.split(' ').slice(11, 15).map(Number)
-    return (ownUser + ownSystem + user + system) / 100
-  } catch {
-    return undefined
-  }
-}
-
 const minutes = (seconds) => `${(seconds / 60).toFixed(1)} minutes`
 const failing = results.filter(({ failed }) => failed > 0)
 if (failing.length > 0) console.log(`\nfailed:\n${failing.map(({ file }) => `  ${file}\n`).join('')}`)
-const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN)
-console.log('\nslowest files:')
-for (const { file, seconds } of slowest) console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${file}`)
+
+function printMost(title, rows) {
+  console.log(`\n${title}:`)
+  const most = rows.toSorted((a, b) => b.seconds - a.seconds).slice(0, FILES_SHOWN)
+  for (const { file, seconds } of most) console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${file}`)
+}
+printMost('slowest files', results)
+const reported = readFileSync(processorTimes, 'utf8').split('\n').slice(0, -1)
+rmSync(temporary, { recursive: true })
+printMost(
+  'most processor time',
+  reported.map((line) => {
+    const [path, seconds] = line.split('\t')
+    return { file: relative(tests, path), seconds: Number(seconds) }
+  }),
+)
 const used = processorSeconds()
 const processor = used === undefined ? '' : `, ${minutes(used)} of processor time`
 console.log(`${files.length} files in ${minutes((performance.now() - startedAt) / 1000)}${processor}`)

@@ -23,7 +23,7 @@ describe('the overview', () => {
     const summary = await page.getByRole('img', { name: /^Checks per second/ }).getAttribute('aria-label')
     assert.match(summary!, /allowed: now [\d.,]+, between/)
     await page.locator('.chart', { hasText: 'Checks per second' }).locator('summary').click()
-    assert.ok((await page.locator('.chart tbody tr').count()) > 0)
+    await page.locator('.chart tbody tr').first().waitFor()
     await assertAccessible()
   })
 

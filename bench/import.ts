@@ -1,6 +1,6 @@
 /**
  * The command `catraca allowlist import` from CSV into an embedded store, end to end: process start, parsing,
- * sorting, members, reverse index, close. Fresh stores, then once more other customers into a filled list. The
+ * sorting, members, index by customer, close. Fresh stores, then once more other customers into a filled list. The
  * yardstick is LMDB alone, given the same customers already sorted and encoded, in two databases.
  * Arguments: --customers 5000000 --rounds 3
  */

@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '@redis/client'
 import { Redis as IoRedis } from 'ioredis'
-import { Coalescer } from '../src/engines/redis/link/coalescer.js'
+import { Coalescer, returning } from '../src/engines/redis/link/coalescer.js'
 import { openRedis } from '../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../src/engines/redis/link/redis.js'
 import { assembleScript } from '../src/engines/redis/link/script.js'
@@ -124,7 +124,7 @@ async function catraca(port: number): Promise<Asks> {
 async function catracaCoalesced(port: number): Promise<Asks> {
   const redis = await open(port)
   const members = new Coalescer<string, string, number>(
-    async (key, items) => (await redis.read(key, ['SMISMEMBER', key, ...items])) as number[],
+    returning(async (key, items) => (await redis.read(key, ['SMISMEMBER', key, ...items])) as number[]),
     { maxItems: 256 },
   )
   return {

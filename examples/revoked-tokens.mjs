@@ -22,7 +22,7 @@ const login = (jti, sub, iat) =>
 // The signature comes first: what an unverified token says of itself is worth nothing.
 const verified = new WeakMap()
 const greet = withRevokedTokens((request) => new Response(`hello ${verified.get(request).sub}`), {
-  tokens,
+  catraca,
   claims: (request) => verified.get(request),
 })
 async function service(request) {

@@ -11,6 +11,7 @@ import { bundleProcesses } from './bundle-processes.mjs'
 import { bundleTypebox } from './bundle-typebox.mjs'
 import { writeClientDeclarations } from './client-declarations.mjs'
 import { copyLua } from './copy-lua.mjs'
+import { copyDeclarations } from './declarations.mjs'
 import { digestOf, isBuiltFrom, markBuiltFrom } from './sources-digest.mjs'
 
 const root = new URL('..', import.meta.url)
@@ -35,6 +36,7 @@ if (status === 0) {
   await writeClientDeclarations(output)
   // Must run last: it bundles the output of the other steps.
   await bundleProcesses(output)
+  copyDeclarations(output)
   await buildConsole(join(output, 'console'))
   markBuiltFrom(output, sources)
 }

@@ -1,8 +1,9 @@
 // `npm run bench -- NAME [arguments]` and `npm run proof -- NAME [arguments]`.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ensureEmulators } from './ensure-emulators.mjs'
 import { ensurePromtool } from './ensure-promtool.mjs'
 
 const FOLDERS = { bench: 'bench', proof: join('bench', 'proof') }
@@ -47,6 +48,8 @@ if (newest(join(root, 'dist'), '.js') < sources) {
 
 // promtool is in the package of Prometheus.
 if (kind === 'proof' && name === 'alerts') ensurePromtool()
+// Most proofs run on every engine.
+if (kind === 'proof' || /dynamodb/.test(readFileSync(join(source, `${name}.ts`), 'utf8'))) ensureEmulators()
 const program = join(root, 'dist', FOLDERS[kind], `${name}.js`)
 const { status, signal } = spawnSync(process.execPath, [program, ...rest], { stdio: 'inherit' })
 if (signal !== null) console.error(`${name} was ended by ${signal}`)

@@ -11,8 +11,14 @@ export async function fillDemo(catraca, url) {
   })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   await new Promise((resolve) => setTimeout(resolve, 500))
-  const call = async (method, path, body = {}) => {
-    const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) })
+  const call = async (method, path, body, reason) => {
+    const why = reason === undefined ? {} : { 'catraca-reason': encodeURIComponent(reason) }
+    const response = await fetch(url + path, {
+      method,
+      ...(body === undefined
+        ? { headers: { authorization: headers.authorization, ...why } }
+        : { headers: { ...headers, ...why }, body: JSON.stringify(body) }),
+    })
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
   }
   await call('POST', '/allowlists', { id: 'vip', name: 'VIP customers', type: 'FIXA' })
@@ -24,7 +30,7 @@ export async function fillDemo(catraca, url) {
     type: 'ONDA',
     config: { strategy: 'PERCENTAGE', percentage: 0.25, exclude: ['blocked'] },
   })
-  for (const list of ['vip', 'beta']) await call('PUT', `/allowlists/${list}/customers/ana.souza`)
+  for (const list of ['vip', 'beta']) await call('PUT', `/allowlists/${list}/customers/ana.souza`, {})
   await call('PUT', '/allowlists/beta/customers/bruno', { expiresAt: '2031-01-01T00:00:00.000Z' })
   await call('PATCH', '/allowlists/new-home', {
     name: 'New home screen, wave 2',
@@ -58,6 +64,12 @@ async function fillLists(call, url, key) {
     type: 'ONDA',
     config: { strategy: 'PERCENTAGE', ramp, base: 'vip', exclude: ['blocked'] },
   })
+  await call('PATCH', '/allowlists/vip', {
+    description: 'Customers with a contract of their own.',
+    owner: 'team-growth',
+    tags: ['growth', 'contracts'],
+  })
+  await call('POST', '/allowlists/new-home/pause', undefined, 'INC-204: errors on the home screen')
   for (const [id, name] of [
     ['early-salary', 'Early salary'],
     ['card-virtual', 'Virtual card'],
@@ -110,53 +122,37 @@ async function fillLimits(call) {
   }
 }
 
-/** Usage of an entity in a day or a month: high by day, low by night, sometimes above its limit. */
-export function usage(step) {
-  const seconds = step === 'day' ? 86_400 : 3600
-  const last = Math.floor(Date.now() / 1000 / seconds)
-  const items = Array.from({ length: step === 'day' ? 31 : 24 }, (_, i) => {
-    const start = new Date((last - i) * seconds * 1000).toISOString()
-    const admitted = Math.round((seconds / 3600) * (900 + 700 * Math.sin(i / 3.8) + 130 * Math.cos(i * 2)))
-    const denied = Math.max(0, Math.round(admitted * 0.2 * Math.sin(i / 1.7) - 60))
-    return { limit: 'perMinute', start, admitted, denied }
-  })
-  return { items }
-}
+const PAUSE_MS = 40
+const CUSTOMERS = 48_000
 
-const STEP_SECONDS = 5
-const STEPS = 720
-
-/** An hour of figures: a slow wave, some noise, and a moment in which the store was slow. */
-export function hourOfFigures() {
-  let seed = 7
-  const noise = () => ((seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647 - 0.5) * 2
-  const every = (make) => Array.from({ length: STEPS }, (_, i) => Math.round(make(i) * 1000) / 1000)
-  const slow = (i) => Math.exp(-(((i - 500) / 14) ** 2))
-  const checks = every((i) => 5_200 + 1_400 * Math.sin(i / 110) + 160 * noise())
-  const allowed = checks.map((value) => value * (0.86 + 0.01 * noise()))
-  const timed = (ms, spike) => every((i) => ms * (1 + 0.12 * noise()) + spike * slow(i))
-  return {
-    stepSeconds: STEP_SECONDS,
-    from: new Date(Date.now() - STEPS * STEP_SECONDS * 1000).toISOString(),
-    points: {
-      checksPerSecond: checks,
-      allowedPerSecond: allowed,
-      deniedPerSecond: checks.map((value, i) => value - allowed[i]),
-      degradedPerSecond: every((i) => (slow(i) > 0.6 ? 2.4 * slow(i) : 0)),
-      fromMemoryShare: every((i) => 0.981 + 0.004 * noise() - 0.05 * slow(i)),
-      checkP50Ms: timed(0.011, 0.01),
-      checkP95Ms: timed(0.09, 0.8),
-      checkP99Ms: timed(0.62, 4.2),
-      requestsPerSecond: every((i) => 1_300 + 350 * Math.sin(i / 110) + 40 * noise()),
-      httpP50Ms: timed(0.24, 0.1),
-      httpP95Ms: timed(0.9, 2),
-      httpP99Ms: timed(2.1, 9),
-      limitsAllowedPerSecond: every((i) => 420 + 90 * Math.sin(i / 90) + 20 * noise()),
-      limitsDeniedPerSecond: every((i) => Math.max(0, 14 + 10 * Math.sin(i / 60) + 5 * noise())),
-      cacheHitShare: every(() => 0.93 + 0.01 * noise()),
-      eventLoopLagMs: timed(0.4, 2),
-      residentBytes: every(() => 182_000_000),
-      heapUsedBytes: every((i) => 64_000_000 + (i % 60) * 300_000),
-    },
+/** Uses the server as programs do, until the function that it returns is called. */
+export function useServer(url, key) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const call = (path, body) =>
+    fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) }).then((answer) => answer.text())
+  let isStopped = false
+  const use = async () => {
+    for (let turn = 0; !isStopped; turn++) {
+      const size = 12 + Math.round(8 * Math.sin(turn / 160))
+      const customerIds = Array.from(
+        { length: size },
+        (_, i) => `customer-${String(((turn * 37 + i * 4111) % (CUSTOMERS * 1.2)) * 7919).padStart(9, '0')}`,
+      )
+      await call('/check', { customerIds, allowlists: ['vip'] })
+      await call('/check', { customerIds: customerIds.slice(0, 4), allowlists: ['pix-limits', 'new-home'] })
+      if (turn % 9 === 0) {
+        await call('/limits/acquire', {
+          entity: 'tenant:acme',
+          resource: 'payments',
+          consume: { perMinute: 1 },
+        })
+      }
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+  }
+  const done = use()
+  return async () => {
+    isStopped = true
+    await done
   }
 }

@@ -1,5 +1,5 @@
 // Takes screenshots of every page of the console, light and dark, for desktop and phone, from the build in dist/. The
-// store holds demo data, and the figures over time are invented. `node scripts/screenshots.mjs [--out docs/images]
+// server is really used meanwhile: customers are checked, limits are acquired, a wave is paused. Nothing is invented. `node scripts/screenshots.mjs [--out docs/images]
 // [--only overview,check] [--language en-US]`
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { chromium } from 'playwright-core'
-import { fillDemo, hourOfFigures, usage } from './screenshot-data.mjs'
+import { fillDemo, useServer } from './screenshot-data.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values: options } = parseArgs({
@@ -23,7 +23,6 @@ const load = (path) => import(pathToFileURL(join(root, 'dist', 'src', path)).hre
 /** A page, and the actions before the picture. */
 const PAGES = {
   'sign-in': { path: '', signedOut: true },
-  overview: { path: '' },
   check: { path: '/check?customer=ana.souza&lists=vip,new-home,blocked' },
   allowlists: { path: '/allowlists' },
   allowlist: { path: '/allowlists/vip' },
@@ -55,6 +54,15 @@ const PAGES = {
     path: '/settings',
     act: (page) => page.locator('.panel-head button').first().click(),
   },
+  jump: {
+    path: '/settings',
+    act: async (page) => {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox').first().fill('pi')
+    },
+  },
+  // The last one: the server has been in use for some minutes then.
+  overview: { path: '/?minutes=5' },
 }
 async function look(page, values) {
   const fields = page.locator('.lookup input')
@@ -75,10 +83,6 @@ async function takePictures(browser, url, key) {
         const context = await browser.newContext({ viewport, colorScheme, locale: options.language })
         const page = await context.newPage()
         if (!signedOut) await page.addInitScript(`sessionStorage.setItem('catraca.key', '${key}')`)
-        await page.route('**/stats/series*', (route) => route.fulfill({ json: hourOfFigures() }))
-        await page.route('**/usage?*', (route) =>
-          route.fulfill({ json: usage(new URL(route.request().url()).searchParams.get('step')) }),
-        )
         await page.goto(`${url}/console${path}`)
         await page.locator('h1').waitFor()
         await page.waitForLoadState('networkidle')
@@ -99,12 +103,13 @@ const [{ openCatraca }, { startServer }] = await Promise.all([load('index.js'), 
 const catraca = await openCatraca({ store: 'memory:' })
 const server = await startServer(catraca, { port: 0, logger: pino({ level: 'silent' }), keyRefreshMs: 100 })
 const browser = await chromium.launch({
-  executablePath: String(spawnSync('which', ['chromium']).stdout).trim(),
+  executablePath: String(spawnSync('which', ['chromium-headless-shell', 'chromium']).stdout).split('\n')[0],
   args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
 })
 try {
   const key = await fillDemo(catraca, server.url)
-  await takePictures(browser, server.url, key)
+  const stop = useServer(server.url, key)
+  await takePictures(browser, server.url, key).finally(stop)
 } finally {
   await browser.close()
   await server.stop()

@@ -9,6 +9,7 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
 import { ensureChromium } from './ensure-chromium.mjs'
+import { ensureEmulators } from './ensure-emulators.mjs'
 import { ensurePostgres } from './ensure-postgres.mjs'
 import { ensurePromtool } from './ensure-promtool.mjs'
 import { ensureRedisServer } from './ensure-redis.mjs'
@@ -70,7 +71,8 @@ if (files.length === 0) {
 }
 
 if (files.some((file) => /redis|dict|proofs/.test(file))) ensureRedisServer()
-if (files.some((file) => file.startsWith('console'))) ensureChromium()
+if (files.some((file) => readFileSync(join(tests, file), 'utf8').includes('dynamodb'))) ensureEmulators()
+if (files.some((file) => /^console|browser/.test(file))) ensureChromium()
 if (files.some((file) => file.includes('dict-example'))) ensurePostgres()
 if (files.some((file) => file.startsWith('deploy'))) ensurePromtool()
 

@@ -29,6 +29,9 @@ const OF_ONE_ENGINE: Record<string, string[]> = {
   // Sets of members in Redis, in front of DynamoDB.
   'app/hot-tier.ts': ['redis'],
   'app/open-options.ts': ['dynamodb'],
+  // Named defaults between cost and delay.
+  'app/store-profile.ts': ['dynamodb'],
+  'config/load.ts': ['dynamodb'],
   // Locks by majority of Redis servers.
   'app/redlock.ts': ['redis'],
   'config/value-kinds.ts': ['redis'],
@@ -58,9 +61,13 @@ const MAY_IMPORT = {
   wire: ['core', 'guards', 'wire'],
   server: ['core', 'guards', 'app', 'metrics', 'wire', 'server'],
   config: ['core', 'guards', 'engines', 'config'],
-  cli: ['core', 'guards', 'engines', 'app', 'metrics', 'server', 'client', 'config', 'cli'],
+  cli: ['core', 'guards', 'engines', 'app', 'metrics', 'server', 'wire', 'client', 'remote', 'config', 'cli'],
   adapters: ['core', 'guards', 'server', 'adapters'],
+  // The guards in the shape of a Nest module: it opens what the decorators use.
+  nestjs: ['core', 'guards', 'app', 'server', 'adapters', 'remote', 'nestjs'],
   presets: ['core', 'guards', 'presets'],
+  // A server in the shape of the library.
+  remote: ['core', 'guards', 'client', 'remote'],
   // Runs in browsers too, so it loads nothing of the others: it takes only types.
   client: ['client', 'wire'],
 } satisfies Record<string, string[]>
@@ -75,12 +82,25 @@ const PACKAGE_HOMES: Record<string, Layer[]> = {
   '@aws-sdk/client-sns': ['engines'],
   '@aws-sdk/client-sqs': ['engines'],
   '@amazon-dax-sdk/client-dax': ['engines'],
+  '@openfeature/server-sdk': ['adapters'],
+  '@fastify/rate-limit': ['adapters'],
+  '@nestjs/throttler': ['adapters'],
+  '@nestjs/common': ['nestjs'],
+  '@nestjs/core': ['nestjs'],
+  rxjs: ['nestjs'],
   '@opentelemetry/api': ['app'],
+  '@grpc/grpc-js': ['server'],
+  '@grpc/proto-loader': ['server'],
   'prom-client': ['metrics'],
-  fastify: ['server'],
+  fastify: ['server', 'adapters'],
+  express: ['adapters'],
+  'express-rate-limit': ['adapters'],
+  hono: ['adapters'],
+  keyv: ['adapters'],
   typebox: ['wire'],
   'typebox/compile': ['wire'],
   pino: ['server'],
+  'openid-client': ['server'],
   commander: ['cli'],
   'cli-progress': ['cli'],
   yaml: ['cli'],
@@ -199,6 +219,9 @@ function violationsOf(sources: Sources): string[] {
     for (const loaded of layer === 'client' ? loadsOf(file, source) : []) {
       if (layerOf(loaded) !== 'client') wrong.push(`src/${file} loads ${loaded}: the client takes only types`)
     }
+    for (const loaded of layer === 'adapters' ? loadedFrameworks(source) : []) {
+      wrong.push(`src/${file} loads ${loaded}: adapters take only types of frameworks`)
+    }
     const reads = /\bprocess\s*(\.\s*env\b|\[\s*['"`]env)/.test(source)
     if (reads && file !== 'config/environment.ts') {
       wrong.push(`src/${file} reads process.env: only config/environment.ts does`)
@@ -209,6 +232,10 @@ function violationsOf(sources: Sources): string[] {
     return wrong
   })
 }
+
+/** A user has the framework that an adapter is for, and no other. */
+const loadedFrameworks = (source: string): string[] =>
+  [...source.matchAll(/^import\s+(?!type\b)[^'"]*?'(express|fastify)'/gm)].map((match) => match[1]!)
 
 /** Only what resolves a promise, which cannot fail. */
 const RAW_TIMER = /(?<![.\w])set(?:Interval|Timeout|Immediate)\((?!resolve\b|\))/
@@ -314,6 +341,7 @@ describe('architecture', () => {
   const port = ['guards/allowlist/port.ts', 'export interface ListStore {}'] as const
   const guard = ['guards/allowlist/guard.ts', "import type { ListStore } from './port.js'"] as const
   const breaches: [string, string, string, RegExp][] = [
+    ['adapter → framework', 'adapters/x.ts', "import express from 'express'", /only types of frameworks/],
     [
       'guard → engine',
       'guards/allowlist/x.ts',

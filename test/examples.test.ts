@@ -108,6 +108,90 @@ const EXPECTED: Record<string, (string | RegExp)[]> = {
     'without: the other pod follows by itself',
     /^strangers answered without asking DynamoDB: (100|9[89])$/,
   ],
+  'recipes/express-api.mjs': [
+    'search: 200, "perHour";q=2;w=3600',
+    'a deep one: 429 too many searches',
+    'pay {"amount":10}: 201 10',
+    'pay {"amount":10}: 201 10, replayed',
+    'pay {"amount":99}: 422 IDEMPOTENCY_KEY_REUSED',
+    'health: not limited',
+  ],
+  'recipes/fastify-api.mjs': [
+    'reports for ann: 200 {"rows":3}, 0 left',
+    'reports for ann: 429 QUOTA_EXCEEDED, 0 left',
+    'reports for bob: 200 {"rows":3}, 0 left',
+    'payment of ann: 201 {"paid":10,"at":1}',
+    'payment of ann: 201 {"paid":10,"at":1}, replayed',
+    'payment of bob: 201 {"paid":10,"at":2}',
+  ],
+  'recipes/queue-consumer.mjs': [
+    'm-1: ack',
+    'm-1: ack, done before',
+    'm-2: redeliver (failed)',
+    'm-3: redeliver (QUOTA_EXCEEDED)',
+    'm-3: ack',
+    'm-2: reject (attempts)',
+    'm-1: reject (other-request)',
+    'sent to: ann, bob',
+  ],
+  'recipes/scheduled-job.mjs': [
+    '1 pod did the work',
+    'pod-4: 2030-01-01 is closed already',
+    'pod-1: closed 2030-01-02',
+    'closed: 2030-01-01, 2030-01-02',
+  ],
+  'recipes/pix-transfer.mjs': [
+    'ann sends: {"status":201,"balance":10000,"replayed":false}',
+    'ann sends again, after a timeout: {"status":201,"balance":10000,"replayed":true}',
+    'the same key, another amount: {"status":422,"why":"other-request"}',
+    'more than she has: {"status":422,"why":"not enough money","replayed":false}',
+    'more than a day allows: {"status":429,"why":"amount"}',
+    'bob has a limit of his own: {"status":201,"balance":500000,"replayed":false}',
+    'carol is not in the beta: {"status":403}',
+    'a smaller one, two days later, under the key that was denied: {"status":201,"balance":0,"replayed":false}',
+  ],
+  'recipes/dict-client.mjs': [
+    'created: executed, again: replayed',
+    'found: e-1, calls of the Bridge: 0',
+    '50 at once, after it expired: 1 answer, calls of the Bridge: 1',
+    'nobody has that key: none',
+    'a third look-up in this minute: QUOTA_EXCEEDED',
+    'the Bridge is down: e-1, as it was a while ago',
+  ],
+  'recipes/login-codes.mjs': [
+    'asked for a code: 202 if we know you, a code is on its way',
+    'asked again at once: 202 if we know you, a code is on its way, the same code: true',
+    'signed in: 200 s-1',
+    'a second time: 401 INVALID',
+    'guesses from many clients: 401 INVALID, then 401 LOCKED',
+    'one client, many addresses: 401 INVALID, then 429 QUOTA_EXCEEDED',
+  ],
+  'recipes/jwt-middleware.mjs': [
+    'signed in: 200 ann',
+    'forged: 401 not a token of ours',
+    'logout of the laptop: 204',
+    'the laptop: 401 TOKEN_REVOKED',
+    'the phone: 200 ann',
+    'logout everywhere: 204',
+    'the tablet: 401 TOKEN_REVOKED',
+    'signed in again: 200 ann',
+  ],
+  // Six deviations from 50 and 250 are far from where one word becomes another.
+  'recipes/rollout-steps.mjs': [
+    'monday: none of 1000 customers, those before stayed: true, the team: true',
+    'tuesday: few of 1000 customers, those before stayed: true, the team: true',
+    'wednesday: some of 1000 customers, those before stayed: true, the team: true',
+    'paused: 0 customers',
+    'resumed: some of 1000 customers, those before stayed: true, the team: true',
+    'thursday: all of 1000 customers, those before stayed: true, the team: true',
+  ],
+  'recipes/multi-tenant-limits.mjs': [
+    'acme:ann: ok ok ok 429 (user)',
+    'acme:bob: ok 429 (tenant)',
+    'globex:cid: ok ok ok',
+    'globex:dee: ok ok 429 (tenant)',
+    'acme:bob: ok',
+  ],
   'http-service.mjs': [
     'create: 201, version 1',
     'add: 201, 1 customer',
@@ -139,7 +223,8 @@ describe('examples', async () => {
   }
 
   it('are all listed here', () => {
-    const programs = readdirSync(folder).filter((name) => name.endsWith('.mjs'))
+    const recipes = readdirSync(new URL('recipes/', folder)).map((name) => `recipes/${name}`)
+    const programs = [...readdirSync(folder), ...recipes].filter((name) => name.endsWith('.mjs'))
     assert.deepEqual(programs.sort(), Object.keys(EXPECTED).sort())
   })
 

@@ -1,32 +1,16 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Served, scratch, serve } from './cli/run.js'
+import { curl, shellLines } from './support/page-commands.js'
+import { markdownPages, root } from './support/pages.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const cliMain = fileURLToPath(new URL('../src/cli/main.js', import.meta.url))
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
-
-/** Lines of the shell blocks of a page, without prompts and comments. */
-function shellLines(page: string): string[] {
-  const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1]!)
-  return blocks.flatMap((block) => block.split('\n')).filter((line) => line !== '')
-}
-
-function markdownFiles(folder = root): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name)
-    const skipped =
-      ['node_modules', 'dist', 'catraca-data'].includes(entry.name) || entry.name.startsWith('.')
-    if (skipped) return []
-    if (entry.isDirectory()) return markdownFiles(path)
-    return entry.name.endsWith('.md') ? [path] : []
-  })
-}
 
 /** Links of a page that stay within the repository, without those in code. */
 function relativeLinks(page: string): string[] {
@@ -65,23 +49,21 @@ describe('README', () => {
     assert.ok(lines.includes('npm install && npm test'))
   })
 
-  it('says the same in Portuguese: the same blocks, links and tables', () => {
+  it('says the same in Portuguese: the same blocks and tables; `test/site/` compares the links', () => {
     const [english, portuguese] = [read('README.md'), read('README.pt-BR.md')]
     const blocks = (page: string) => [...page.matchAll(/^```\w*\n[\s\S]*?^```$/gm)].map((match) => match[0])
     assert.deepEqual(blocks(portuguese), blocks(english))
     const rows = (page: string) => page.split('\n').filter((line) => line.startsWith('|')).length
     assert.equal(rows(portuguese), rows(english))
-    const links = (page: string) => relativeLinks(page).filter((link) => !link.startsWith('README'))
-    assert.deepEqual(links(portuguese), links(english))
   })
 })
 
 describe('links', () => {
   it('lead somewhere, in every page', () => {
-    const files = markdownFiles()
-    assert.ok(files.length > 20, `${files.length} pages`)
-    const broken = files.flatMap((file) =>
-      brokenLinks(file, readFileSync(file, 'utf8')).map((link) => `${relative(root, file)}: ${link}`),
+    const pages = markdownPages()
+    assert.ok(pages.length > 20, `${pages.length} pages`)
+    const broken = pages.flatMap((page) =>
+      brokenLinks(join(root, page), read(page)).map((link) => `${page}: ${link}`),
     )
     assert.deepEqual(broken, [])
   })
@@ -133,26 +115,3 @@ describe('the quick start', () => {
     assert.deepEqual(lists, ['beta', 'vip'])
   })
 })
-
-/** What the README uses of curl, since not every machine that runs the tests has it. */
-async function curl(line: string, cwd: string): Promise<string> {
-  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2]!).slice(1)
-  const headers: Record<string, string> = {}
-  let [method, url, body] = ['GET', '', undefined as string | undefined]
-  while (words.length > 0) {
-    const word = words.shift()!
-    if (word === '-X') method = words.shift()!
-    else if (word === '-d') body = words.shift()!
-    else if (word === '--data-binary')
-      body = readFileSync(join(cwd, words.shift()!.replace(/^@/, '')), 'utf8')
-    else if (word === '-H') {
-      const [name, value] = words.shift()!.split(': ')
-      headers[name!] = value!
-    } else if (word.startsWith('http:') && url === '') url = word
-    else throw new Error(`curl ${word} is not known here`)
-  }
-  const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body }) })
-  const text = await response.text()
-  assert.ok(response.ok, `${line}\n${text}`)
-  return text
-}

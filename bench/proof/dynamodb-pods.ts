@@ -1,6 +1,6 @@
 /**
- * Several pods follow one table through topic, queues and logs while others write. One pod starts in the middle, one
- * is killed, of one messages are stolen, and a relay is killed: all that live end with exactly the members of the
+ * Several pods follow one table through topic, queues and logs, or (`--topic 0`, the default profile as it is) through
+ * logs and what one of them reads for all, while others write. One pod starts in the middle, one is killed, of one messages are stolen, and a relay is killed: all that live end with exactly the members of the
  * table, saw every change, and never missed a write whose token they had. Members that the table itself deletes are
  * among the changes when there is time for it: the emulator looks for them once a minute.
  * Arguments: --pods 4 --seconds 80 --changesPerSecond 60 --members 2000 --expiring 300
@@ -19,7 +19,7 @@ import type { Asked, FromPod, ToPod } from '../support/dynamodb-pod.js'
 import { type DynamodbScene, openScene } from '../support/dynamodb-scene.js'
 import { demand, type Figures, heard, sameSet, whenStarted } from '../support/proof.js'
 
-const SIZES = { pods: 4, seconds: 80, changesPerSecond: 60, members: 2000, expiring: 300 }
+const SIZES = { pods: 4, seconds: 80, changesPerSecond: 60, members: 2000, expiring: 300, topic: 1 }
 type Told = Extract<FromPod, { type: 'told' }>
 
 const SALT = '00112233445566778899aabbccddeeff'
@@ -42,25 +42,26 @@ export async function run(given: Partial<typeof SIZES>): Promise<Figures> {
     await scene.startRelay()
     await fill(scene.engine, sizes)
     const pods: ChildProcess[] = []
-    for (let i = 0; i < sizes.pods - 1; i++) pods.push(await scene.startPod())
-    const theft = stealMessages(scene)
+    const hasTopic = sizes.topic > 0
+    for (let i = 0; i < sizes.pods - 1; i++) pods.push(await scene.startPod(hasTopic))
+    const theft = hasTopic ? stealMessages(scene) : undefined
     const writing = write(
       scene.engine,
       () => pods,
-      () => theft.stolen > 0,
+      () => theft === undefined || theft.stolen > 0,
       sizes,
     )
     await sleep((1000 * sizes.seconds) / 4)
     relay.kill('SIGKILL')
     await sleep((1000 * sizes.seconds) / 4)
     const whole = [...pods]
-    pods.push(await scene.startPod())
+    pods.push(await scene.startPod(hasTopic))
     const [killed] = whole.splice(1, 1)
     pods.splice(pods.indexOf(killed!), 1)
     killed!.kill('SIGKILL')
     const written = await writing
-    await theft.end()
-    return await judge(scene.engine, pods, whole, { ...written, stolen: theft.stolen }, sizes)
+    await theft?.end()
+    return await judge(scene.engine, pods, whole, { ...written, stolen: theft?.stolen ?? 0 }, sizes)
   } finally {
     await scene.close()
   }
@@ -240,4 +241,9 @@ async function exact(pod: ChildProcess, expected: Set<string>): Promise<Told> {
   }
 }
 
-await whenStarted(import.meta.url, 'dynamodb-pods', SIZES, run)
+await whenStarted(
+  import.meta.url,
+  ({ topic }) => `dynamodb-pods-${topic > 0 ? 'topic' : 'board'}`,
+  SIZES,
+  run,
+)

@@ -1,7 +1,8 @@
 /**
  * A process of version 0.1.0 and one of this version work on one Redis, then on one set of DynamoDB tables, with every
  * guard, as they do while an upgrade is rolled out. What one does the other sees; limits admit together what they may,
- * requests are done once, locks never overlap, and fences grow.
+ * requests are done once, locks never overlap, and fences grow. On Redis, version 0.1.0 finds the lists of customers that
+ * this version has added, and builds its index of them again when it is told to.
  * Arguments: --seconds 10
  */
 import { type ChildProcess, fork } from 'node:child_process'
@@ -10,13 +11,14 @@ import { type Catraca, type OpenOptions, openCatraca } from '../../src/app/open-
 import { startRelay } from '../../src/app/relay.js'
 import { makeTables } from '../../test/support/dynamodb-engine.js'
 import { CREDENTIALS, CREDENTIALS_ENV, startDynamo } from '../../test/support/dynamodb-server.js'
-import { startSingle } from '../../test/support/redis/index.js'
+import { type RedisProcess, startSingle, until } from '../../test/support/redis/index.js'
 import { buildOlderVersion } from '../support/older-version.js'
 import {
   demand,
   type Figures,
   heard,
   inTemporaryDirectory,
+  lines,
   pagedMembers,
   whenStarted,
 } from '../support/proof.js'
@@ -33,6 +35,10 @@ const VERSION_0_1_0 = '688b8b2e363ce9ddbda16d583859dfd96fc10425'
 const SIDE = fileURLToPath(new URL('../support/rolling-upgrade-side.js', import.meta.url))
 const PRESENT = new URL('../../src/index.js', import.meta.url).href
 const SIZES = { seconds: 10 }
+/** Of the customers that this version adds, how many are looked for in the index of the older one. */
+const INDEXED = 100
+/** So many that followers are not told who they are. */
+const REPLACED = 15_000
 
 class Side {
   readonly deeds: Deed[] = []
@@ -77,7 +83,12 @@ class Side {
 }
 
 /** Both versions on one store, and what must hold of what they did. */
-async function together(older: string, options: OpenOptions, seconds: number): Promise<Figures> {
+async function together(
+  older: string,
+  options: OpenOptions,
+  seconds: number,
+  redis?: RedisProcess,
+): Promise<Figures> {
   const judge = await openCatraca(options)
   const sides = [new Side('old'), new Side('new')] as const
   try {
@@ -97,6 +108,7 @@ async function together(older: string, options: OpenOptions, seconds: number): P
           `${side.name} did nothing of ${kind}`,
         )
     await judgeMembers(judge, deeds)
+    if (redis !== undefined) await judgeOlderIndex(older, options, deeds, redis, judge)
     await judgeLimits(judge, deeds)
     judgeRequests(deeds)
     judgeLocks(deeds)
@@ -121,6 +133,41 @@ async function judgeMembers({ allowlists }: Catraca, deeds: readonly Deed[]): Pr
   demand(found.size === expected.length, `${found.size} members, not ${expected.length}`)
   const { customerCount } = await allowlists.get(LIST)
   demand(customerCount === expected.length, `counts ${customerCount}, not ${expected.length}`)
+}
+
+/** The index of version 0.1.0 follows what this version changes and replaces, and can be built again from nothing. */
+async function judgeOlderIndex(
+  older: string,
+  options: OpenOptions,
+  deeds: readonly Deed[],
+  redis: RedisProcess,
+  present: Catraca,
+): Promise<void> {
+  const { openCatraca: openOlder } = (await import(older)) as { openCatraca: typeof openCatraca }
+  const catraca = await openOlder(options)
+  const { allowlists } = catraca
+  const isFound = async (id: string) => (await allowlists.listsOf(id)).items.length === 1
+  try {
+    const added = of(deeds, 'added').filter(({ id, stays }) => stays && id.startsWith('new-'))
+    const ids = added.slice(-INDEXED).map(({ id }) => id)
+    await until('version 0.1.0 finds the lists of all customers', async () =>
+      (await Promise.all(ids.map(isFound))).every(Boolean),
+    )
+    const [one] = ids as [string]
+    await redis.say('DEL', `customer-allowlists:${one}`)
+    demand(!(await isFound(one)), 'version 0.1.0 does not use its index')
+    await redis.say('ZADD', `{allowlist:${LIST}}:unindexed`, '0', '0')
+    await until('its index is built again', () => isFound(one))
+    const others = Array.from({ length: REPLACED }, (_, i) => `other-${i}`)
+    await present.allowlists.import(LIST, lines(others), { format: 'text', mode: 'replace' })
+    const some = others.filter((_, i) => i % 100 === 0)
+    await until('version 0.1.0 finds the lists of whom a replace has brought', async () =>
+      (await Promise.all(some.map(isFound))).every(Boolean),
+    )
+    demand(!(await isFound(one)), 'version 0.1.0 finds who is gone')
+  } finally {
+    await catraca.close()
+  }
 }
 
 async function judgeLimits({ limits }: Catraca, deeds: readonly Deed[]): Promise<void> {
@@ -162,9 +209,12 @@ export async function rollingUpgrade({ seconds }: typeof SIZES): Promise<Figures
     const older = buildOlderVersion(VERSION_0_1_0, directory)
     const codes = { pepper: 'one for both versions' }
     const redis = await startSingle()
-    const onRedis = await together(older, { store: redis.storeUrl, codes }, seconds).finally(() =>
-      redis.stop(),
-    )
+    const onRedis = await together(
+      older,
+      { store: redis.storeUrl, codes },
+      seconds,
+      redis.servers[0],
+    ).finally(() => redis.stop())
     Object.assign(process.env, CREDENTIALS_ENV)
     const server = await startDynamo()
     const { names } = await makeTables(server)

@@ -1,9 +1,11 @@
 import { bucket, cost, lease, of } from '../../src/conformance/rate-limit/support.js'
 import type { DynamodbEngine } from '../../src/engines/dynamodb/index.js'
+import { SplitCounters } from '../../src/engines/dynamodb/rate-limit/split-counters.js'
 import type { UsageHour } from '../../src/guards/rate-limit/port.js'
 import { type CountedUnits, unitsOf } from './dynamodb-units.js'
 
 const HOUR = 1_893_456_000_000
+const PARTS = 8
 const VERBS = ['limit.take', 'limit.look', 'limit.correct', 'limit.usage', 'limit.reset']
 
 /** What rate limits cost, by the name of the operation in `docs/cost.md`. */
@@ -24,11 +26,20 @@ export async function limitUnits({ limits, capacity }: DynamodbEngine): Promise<
   const { at } = await counters.take(one, now)
   await counters.take(spent, now)
   await counters.take(both, now)
+  const split = new SplitCounters(counters, [
+    { resource: 'gpt-4', entity: 'split', parts: PARTS },
+    { resource: 'gpt-4', entity: 'all', parts: PARTS },
+  ])
+  const inParts = [of('split', cost('rpm', bucket(1000), 1))]
+  const allSpent = [of('all', cost('rpm', bucket(PARTS), 1))]
+  for (let i = 0; i < PARTS; i++) await split.take(allSpent, now)
   const units = (work: () => Promise<unknown>) => unitsOf(capacity, work, VERBS)
   return {
     'acquire, all limits of a subject': await units(() => counters.take(one, now)),
     'acquire that the table denies': await units(() => counters.take(spent, now)),
     'acquire with a parent': await units(() => counters.take(both, now)),
+    'acquire of a limit in 8 parts (`dynamodb.splitLimits`)': await units(() => split.take(inParts, now)),
+    'acquire that all 8 parts deny': await units(() => split.take(allSpent, now)),
     'lease given back or adjusted': await units(() => counters.giveBack(lease(one, {}, at), now)),
     'usage of a resource, each time it is written down': await units(() =>
       usage.count([hour], { entities: 20, ms: 86_400_000 }),

@@ -1,6 +1,6 @@
 /**
  * A pod of the proof on DynamoDB: holds list `a` in memory, follows it through its own queue and the logs, and notes
- * when each change arrived. Arguments: the store URL, the topic, the endpoint of queues.
+ * when each change arrived. Arguments: the store URL, the topic (empty: none), the endpoint of queues.
  */
 
 import { openDynamodb } from '../../src/engines/dynamodb/index.js'
@@ -40,8 +40,7 @@ export type FromPod =
 dieOfFailures()
 const [store = '', topicArn = '', queueEndpoint = ''] = process.argv.slice(2)
 const engine = await openDynamodb(parseStoreUrl(store) as DynamodbUrl, {
-  topicArn,
-  queues: { endpoint: queueEndpoint },
+  ...(topicArn !== '' && { topicArn, queues: { endpoint: queueEndpoint } }),
 })
 const { changes, checks, lists, members } = engine.allowlists
 const { incarnation } = (await lists.get('a'))!

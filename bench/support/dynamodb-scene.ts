@@ -24,7 +24,8 @@ const RELAY_LEASE_MS = 1500
 export interface DynamodbScene {
   engine: DynamodbEngine
   queueOptions: Awaited<ReturnType<typeof startQueues>>['clientOptions']
-  startPod(): Promise<ChildProcess>
+  /** Without a topic a pod hears of changes by looking. */
+  startPod(hasTopic?: boolean): Promise<ChildProcess>
   startRelay(): Promise<ChildProcess>
   close(): Promise<void>
 }
@@ -49,8 +50,8 @@ export async function openScene(emulator: Emulator): Promise<DynamodbScene> {
   return {
     engine,
     queueOptions: queues.clientOptions,
-    async startPod() {
-      const pod = start(POD, [store, topicArn, queues.endpoint])
+    async startPod(hasTopic = true) {
+      const pod = start(POD, [store, hasTopic ? topicArn : '', queues.endpoint])
       await heard<FromPod, 'ready'>(pod, 'ready')
       return pod
     },

@@ -169,6 +169,7 @@ async function bulkWrites(engine: DynamodbEngine): Promise<CountedUnits> {
     unitsOf(capacity, async () => {
       await runImport({
         bulk: allowlists.bulk,
+        members: allowlists.members,
         listId: 'bulk',
         body: lines(ids),
         options: { mode, importId: `import-${imports++}`, format: 'text' },

@@ -4,6 +4,7 @@ import { CREDENTIALS_ENV, startDynamo } from '../../test/support/dynamodb-server
 import { startSingle } from '../../test/support/redis/index.js'
 import { inTemporaryDirectory } from './proof.js'
 import { type Served, type StartOptions, startRelayCommand, startServe } from './served.js'
+import { dynamodbItems, embeddedRows, redisKeys, type StoreKeys } from './store-keys.js'
 
 export const LOAD_STORES = ['embedded', 'redis', 'dynamodb'] as const
 export type LoadStore = (typeof LOAD_STORES)[number]
@@ -15,33 +16,55 @@ export function withServer<T>(
   work: Work<T>,
   { isWatched = false } = {},
 ): Promise<T> {
-  const options = { env: ENV, isWatched, ...(core !== undefined && { core }) }
+  const options = {
+    env: isWatched ? { ...ENV, ...PATIENCE } : ENV,
+    isWatched,
+    ...(core !== undefined && { core }),
+  }
   if (kind === 'redis') return onRedis(options, work)
   return kind === 'dynamodb' ? onDynamodb(options, work) : onEmbedded(options, work)
 }
 
-type Work<T> = (server: Served) => Promise<T>
+/** `keys` counts what the store holds. */
+type Work<T> = (server: Served, keys: () => Promise<StoreKeys>) => Promise<T>
 
 /** What a soak asks for too. */
 const SPACES = { CATRACA_CACHE_SPACES: JSON.stringify([{ name: 'load', ttlMs: 60_000 }]) }
 const ENV = { CATRACA_OTP_PEPPER: 'a pepper of a proof, long enough to be one', ...SPACES }
-async function serving<T>(store: string, options: StartOptions, work: Work<T>): Promise<T> {
+/** Of a server that is watched for long: a machine that has other work too must not look like a store that is away. */
+const PATIENCE = {
+  ...{ CATRACA_LIMITS_TIMEOUT_MS: '30000', CATRACA_IDEMPOTENCY_TIMEOUT_MS: '30000' },
+  // What is kept must be as much as it gets before a soak is judged.
+  CATRACA_IDEMPOTENCY_LIFE_MS: '120000',
+  ...{ CATRACA_TOKENS_TIMEOUT_MS: '30000', CATRACA_REDIS_COMMAND_TIMEOUT_MS: '30000' },
+  ...{ CATRACA_DYNAMODB_READ_TIMEOUT_MS: '30000', CATRACA_DYNAMODB_WRITE_TIMEOUT_MS: '30000' },
+}
+
+async function serving<T>(
+  store: string,
+  options: StartOptions,
+  work: Work<T>,
+  keys: () => Promise<StoreKeys>,
+): Promise<T> {
   const server = await startServe(store, options)
   try {
-    return await work(server)
+    return await work(server, keys)
   } finally {
     await server.stop()
   }
 }
 
 function onEmbedded<T>(options: StartOptions, work: Work<T>): Promise<T> {
-  return inTemporaryDirectory((directory) => serving(`embedded:${directory}/data`, options, work))
+  return inTemporaryDirectory((directory) => {
+    const data = `${directory}/data`
+    return serving(`embedded:${data}`, options, work, () => embeddedRows(data))
+  })
 }
 
 async function onRedis<T>(options: StartOptions, work: Work<T>): Promise<T> {
   const redis = await startSingle()
   try {
-    return await serving(redis.storeUrl, options, work)
+    return await serving(redis.storeUrl, options, work, () => redisKeys(redis))
   } finally {
     await redis.stop()
   }
@@ -57,7 +80,7 @@ async function onDynamodb<T>(options: StartOptions, work: Work<T>): Promise<T> {
     // Without it memory never knows how far it is, and every check is asked of the table.
     const relay = await startRelayCommand(store, { env: given })
     try {
-      return await serving(store, { ...options, env: given }, work)
+      return await serving(store, { ...options, env: given }, work, () => dynamodbItems(emulator, names))
     } finally {
       await relay.stop()
     }

@@ -1,6 +1,7 @@
 /** What the processes of the proof of opening know of each other. */
+
 import type { OpenOptions } from '../../src/app/open-catraca.js'
-import type { Durability } from '../../src/engines/embedded/lmdb/environment.js'
+import type { Durability } from '../../src/engines/embedded/options.js'
 
 export interface OpenRacePlan {
   directory: string

@@ -62,13 +62,14 @@ export function heard<Message extends { type: string }, Type extends Message['ty
 /** Runs a proof with the arguments of the command line, when its module is what the command line started. */
 export async function whenStarted<Name extends string>(
   module: string,
-  name: string,
+  name: string | ((sizes: Record<Name, number>) => string),
   defaults: Record<Name, number>,
   run: (sizes: Record<Name, number>) => Promise<Figures>,
 ): Promise<void> {
   if (process.argv[1] !== fileURLToPath(module)) return
   const { values } = numberArguments(defaults)
-  report({ name: `proof-${name}`, rounds: 1, setting: values, figures: await run(values), ratios: {} })
+  const kept = typeof name === 'string' ? name : name(values)
+  report({ name: `proof-${kept}`, rounds: 1, setting: values, figures: await run(values), ratios: {} })
 }
 
 export async function inTemporaryDirectory<T>(work: (directory: string) => Promise<T>): Promise<T> {

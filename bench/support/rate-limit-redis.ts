@@ -2,7 +2,7 @@ import { createClient } from '@redis/client'
 import { Redis as IoRedis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
-import { TAKE } from '../../src/engines/redis/rate-limit/counters.js'
+import { TAKE_BUCKET } from '../../src/engines/redis/rate-limit/counters.js'
 import { commandCounts, type RedisProcess, startSingle } from '../../test/support/redis/index.js'
 import { median } from './report.js'
 import { type Call, figuresOf, type Rounds, ratiosOf, takeTurns, visitAll } from './turns.js'
@@ -19,7 +19,7 @@ type Raw = { sendCommand(args: string[]): Promise<unknown> }
 /** Never used up, and never full again: what is forgotten at once would have to be made anew each time. */
 const OPEN_LIMIT = { capacity: 1_000_000, refillAmount: 60, refillPeriodSeconds: 60 }
 /** The same in the words of the script. */
-const OPEN_PLAN = 'rpm 0 1000000 60000 1 1000 1 0'
+const OPEN_PLAN = ['', 'rpm', '1000000', '1', '1000', '1']
 const RAW_SCRIPT = "redis.call('INCRBY', KEYS[1], ARGV[1]) return redis.call('PTTL', KEYS[1])"
 const PEERS = ['rate-limiter-flexible on ioredis', 'the same, pipelining by itself'] as const
 
@@ -94,7 +94,7 @@ async function contendersOf(
     (j) => limiter.consume(`user-${j % keys}`),
   ])
   const least = String(await raw.sendCommand(['SCRIPT', 'LOAD', RAW_SCRIPT]))
-  await raw.sendCommand(['SCRIPT', 'LOAD', TAKE.source])
+  await raw.sendCommand(['SCRIPT', 'LOAD', TAKE_BUCKET.source])
   const many: Record<string, Call> = {
     'one limit': taking(catraca, 'one'),
     'two limits': taking(catraca, 'two'),
@@ -105,7 +105,7 @@ async function contendersOf(
   const single: Record<string, Call> = {
     'one limit, one in flight': taking(catraca, 'one'),
     'EVALSHA of the same script': (i) =>
-      raw.sendCommand(['EVALSHA', TAKE.sha, '1', `raw:take-${i % keys}`, '1', '', OPEN_PLAN]),
+      raw.sendCommand(['EVALSHA', TAKE_BUCKET.sha, '1', `raw:take-${i % keys}`, '1', ...OPEN_PLAN]),
     'EVALSHA of INCRBY and PTTL': (i) =>
       raw.sendCommand(['EVALSHA', least, '1', `raw:user-${i % keys}`, '1']),
   }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 
@@ -20,6 +21,7 @@ export function report({ name, rounds, figures, ratios, setting = {} }: Measurem
   }
   const circumstances = {
     date: new Date().toISOString(),
+    ...(commit() !== undefined && { commit: commit() }),
     node: process.version,
     cpus: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
     loadAverage: loadavg().map((load) => Math.round(load * 100) / 100),
@@ -28,6 +30,12 @@ export function report({ name, rounds, figures, ratios, setting = {} }: Measurem
   mkdirSync(directory, { recursive: true })
   const result = { name, ...circumstances, rounds, setting, figures, ratios }
   writeFileSync(new URL(`${name}.json`, directory), `${JSON.stringify(result, null, 2)}\n`)
+}
+
+/** The commit that the working tree stands on. Undefined outside of a clone. */
+function commit(): string | undefined {
+  const { status, stdout } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : undefined
 }
 
 function format(value: string | number): string {

@@ -19,7 +19,7 @@ import {
 
 dieOfFailures()
 
-const SEEN_WITHIN_MS = 5000
+const SEEN_WITHIN_MS = 30_000
 const say = (message: SideSaid): void => void process.send!(message)
 const deedsDone: Deed[] = []
 let isOver = false

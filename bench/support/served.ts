@@ -77,9 +77,17 @@ async function startCommand(args: string[], ready: RegExp, options: StartOptions
     url,
     pid: child.pid!,
     async memory() {
-      const told = once(child, 'message')
-      child.send('memory')
-      const [usage] = (await told) as [NodeJS.MemoryUsage]
+      const listening = new AbortController()
+      const told = once(child, 'message', listening)
+      const lost = once(child, 'disconnect', listening)
+      for (const one of [told, lost]) one.catch(() => {})
+      if (child.connected) child.send('memory')
+      const [usage] = ((await Promise.race([told, child.connected ? lost : []])) ?? []) as [
+        NodeJS.MemoryUsage?,
+      ]
+      listening.abort()
+      if (usage === undefined)
+        throw new Error(`catraca ${args[0]} ended with ${child.exitCode ?? child.signalCode}: ${said}`)
       return { ...usage, anonymousBytes: anonymousBytes(child.pid!) ?? usage.rss }
     },
     async stop() {

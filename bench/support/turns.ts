@@ -49,7 +49,7 @@ export async function visitAll(call: Call, keys: number): Promise<void> {
 }
 
 /** So many at a time, each over a key that is as good as random. */
-async function load(call: Call, inFlight: number, ms: number): Promise<{ done: number; ms: number }> {
+export async function load(call: Call, inFlight: number, ms: number): Promise<{ done: number; ms: number }> {
   let done = 0
   const start = performance.now()
   const loop = async (first: number) => {
@@ -64,7 +64,7 @@ async function load(call: Call, inFlight: number, ms: number): Promise<{ done: n
 }
 
 /** What the server's main thread has used, in µs; 0 where the system does not tell. */
-function serverCpuUs(pid: number | undefined): number {
+export function serverCpuUs(pid: number | undefined): number {
   if (pid === undefined) return 0
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000

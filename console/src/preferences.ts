@@ -1,5 +1,5 @@
-/** The only two values that outlive the tab. Session data must not be stored here. */
-export type Preference = 'language' | 'colours'
+/** The only values that outlive the tab. Session data must not be stored here. */
+export type Preference = 'language' | 'colours' | 'rows'
 
 export function remembered(name: Preference): string | null {
   try {

@@ -22,6 +22,12 @@ export const ROUTES: readonly Route[] = [
     menu: { group: 'look', icon: 'overview', title: (texts) => texts.overview.title },
   },
   {
+    path: '/fleet',
+    page: lazy(() => import('./pages/fleet/fleet.js')),
+    scopes: ['read'],
+    menu: { group: 'look', icon: 'fleet', title: (texts) => texts.fleet.title },
+  },
+  {
     path: '/check',
     page: lazy(() => import('./pages/check/check.js')),
     scopes: ['check'],
@@ -78,6 +84,12 @@ export const ROUTES: readonly Route[] = [
     menu: { group: 'guards', icon: 'lock', title: (texts) => texts.guards.locks.title },
   },
   {
+    path: '/cache',
+    page: lazy(() => import('./pages/guards/cache.js')),
+    scopes: ['cache', 'admin'],
+    menu: { group: 'guards', icon: 'layers', title: (texts) => texts.guards.cache.title },
+  },
+  {
     path: '/codes',
     page: lazy(() => import('./pages/guards/codes.js')),
     scopes: ['admin'],
@@ -102,6 +114,13 @@ export const ROUTES: readonly Route[] = [
   },
 ]
 
+/** The server closes what knows neither lists nor resources, or shows those of all, to people whose roles are limited to some. */
+const CLOSED_WITH_LIMITS = new Set(['/fleet', '/idempotency', '/locks', '/cache', '/codes', '/tokens'])
+
 export function visibleRoutes(info: SessionInfo): readonly Route[] {
-  return ROUTES.filter(({ scopes }) => scopes === undefined || scopes.some((scope) => allows(info, scope)))
+  return ROUTES.filter(
+    ({ path, scopes }) =>
+      (scopes === undefined || scopes.some((scope) => allows(info, scope))) &&
+      (info.limits === undefined || !CLOSED_WITH_LIMITS.has(path)),
+  )
 }

@@ -57,6 +57,16 @@ class MemoryLocks {
     return { isHeld, fence: row.fence, expiresAt: isHeld ? row.expiresAt : undefined }
   }
 
+  /** @type {LockStore['list']} */
+  async list({ prefix, after = '', limit }, now) {
+    const items = [...this.rows]
+      .filter(([name, row]) => name.startsWith(prefix) && name > after && heldAt(row, now))
+      .map(([name, { fence, expiresAt }]) => ({ name, fence, expiresAt }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .slice(0, limit)
+    return items.length < limit ? { items } : { items, next: items.at(-1)?.name }
+  }
+
   /** @type {LockStore['remove']} */
   async remove(name, now) {
     const row = this.rows.get(name)

@@ -4,13 +4,28 @@ type Chunk = Uint8Array | string
 export type Captured = { whole: Buffer } | { head: Buffer[]; rest: AsyncIterator<Chunk> }
 
 /** Reads a body to its end, or until it exceeds the size that is stored. */
-export async function capture(source: AsyncIterable<Chunk>, maxBytes: number): Promise<Captured> {
-  const iterator = source[Symbol.asyncIterator]()
+export const capture = (source: AsyncIterable<Chunk>, maxBytes: number): Promise<Captured> =>
+  captureFrom(source[Symbol.asyncIterator](), maxBytes)
+
+/** The same of a web stream, whose own iterator costs several times as much as its reader. */
+export function captureStream(source: ReadableStream<Uint8Array>, maxBytes: number): Promise<Captured> {
+  const reader = source.getReader()
+  const iterator: AsyncIterator<Chunk> = {
+    next: () => reader.read() as Promise<IteratorResult<Chunk>>,
+    async return() {
+      await reader.cancel()
+      return { done: true, value: undefined }
+    },
+  }
+  return captureFrom(iterator, maxBytes)
+}
+
+async function captureFrom(iterator: AsyncIterator<Chunk>, maxBytes: number): Promise<Captured> {
   const head: Buffer[] = []
   let sizeBytes = 0
   for (;;) {
     const { done, value } = await iterator.next()
-    if (done) return { whole: Buffer.concat(head) }
+    if (done) return { whole: head.length === 1 ? head[0]! : Buffer.concat(head) }
     const chunk = Buffer.from(value as Uint8Array)
     head.push(chunk)
     sizeBytes += chunk.length

@@ -1,60 +1,78 @@
-import { askLimits, checkOptions, type RateLimitOptions, releaseAtEnd } from './rate-limit.js'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { type AllowOptions, RequestAllowlists } from './allowlist.js'
+import type { Gate } from './gate.js'
+import { type RateLimitOptions, RequestLimits } from './rate-limit.js'
 import { markRefused } from './refused.js'
-import { askTokens, checkTokenOptions, type RevokedTokensOptions } from './token-denylist.js'
+import { tellEnd } from './response-end.js'
+import { RequestTokens, type RevokedTokensOptions } from './token-denylist.js'
 
-export { idempotencyContext } from './idempotency.js'
+export type { AllowOptions } from './allowlist.js'
+export { forwardedFor } from './client-address.js'
+export type { DenialResponse } from './gate.js'
+export { type IdempotencyOptions, idempotencyContext } from './idempotency.js'
 export { idempotency } from './idempotency-fastify.js'
+export type { RateLimitOptions } from './rate-limit.js'
+export type { RevokedTokensOptions, TokenClaims } from './token-denylist.js'
 
-/** The part of Fastify that is used, so that no particular version is needed. */
-interface Reply {
-  raw: Parameters<typeof releaseAtEnd>[0]
-  headers(headers: Record<string, string>): unknown
-  code(status: number): { send(body: string): unknown }
-}
-
-interface App<Request> {
-  addHook(name: 'preHandler', hook: (request: Request, reply: Reply) => Promise<unknown>): unknown
-}
-
-/** A plugin that rate-limits every route of the scope in which it is registered. */
-export function rateLimit<Request extends { id: string }>(
-  options: RateLimitOptions<Request>,
-): (app: App<Request>) => Promise<void> {
-  checkOptions(options)
-  const plugin = async (app: App<Request>): Promise<void> => {
-    app.addHook('preHandler', async (request, reply) => {
-      const gate = await askLimits(options, request, request.id)
-      reply.headers(gate.headers)
-      if (!gate.pass) {
-        markRefused(request)
-        return reply.code(gate.status).send(gate.body)
-      }
-      releaseAtEnd(reply.raw, gate.release)
-      return undefined
-    })
-  }
-  return inTheOpen(plugin)
+/** When the guard asks. Before `preValidation` there is no body. */
+export interface WithHook {
+  hook?: 'onRequest' | 'preValidation' | 'preHandler'
 }
 
 /**
- * A plugin that refuses revoked tokens on every route of its scope. Register it after the hook that verifies the
- * signature.
+ * A plugin that rate-limits every route of the scope in which it is registered. It asks in `onRequest`, before the body is
+ * read; choose another hook if `entity` or `consume` need what later hooks find out.
  */
-export function revokedTokens<Request extends { id: string }>(
-  options: RevokedTokensOptions<Request>,
-): (app: App<Request>) => Promise<void> {
-  checkTokenOptions(options)
-  const plugin = async (app: App<Request>): Promise<void> => {
-    app.addHook('preHandler', async (request, reply) => {
-      const gate = await askTokens(options, request, request.id)
-      if (gate.pass) return undefined
-      reply.headers(gate.headers)
+export function rateLimit<Request extends FastifyRequest = FastifyRequest>(
+  options: RateLimitOptions<Request> & WithHook,
+): FastifyPluginAsync {
+  const { hook = 'onRequest', ...rest } = options
+  // Fastify decides by its option `trustProxy`.
+  const limits = new RequestLimits<Request>(rest, ({ ip }) => ip)
+  return guarded(hook, (request) => limits.ask(request as Request, request.id))
+}
+
+/**
+ * A plugin that refuses revoked tokens on every route of its scope, in `preHandler` unless another hook is chosen. Register
+ * it after the hook that verifies the signature.
+ */
+export function revokedTokens<Request extends FastifyRequest = FastifyRequest>(
+  options: RevokedTokensOptions<Request> & WithHook,
+): FastifyPluginAsync {
+  const { hook = 'preHandler', ...rest } = options
+  const tokens = new RequestTokens<Request>(rest)
+  return guarded(hook, (request) => tokens.ask(request as Request, request.id))
+}
+
+/**
+ * A plugin that admits customers of allowlists only, in `preHandler` unless another hook is chosen. Register it after the
+ * hook that authenticates them.
+ */
+export function allow<Request extends FastifyRequest = FastifyRequest>(
+  options: AllowOptions<Request> & WithHook,
+): FastifyPluginAsync {
+  const { hook = 'preHandler', ...rest } = options
+  const lists = new RequestAllowlists<Request>(rest)
+  return guarded(hook, (request) => lists.ask(request as Request, request.id))
+}
+
+function guarded(
+  hook: NonNullable<WithHook['hook']>,
+  ask: (request: FastifyRequest) => Promise<Gate>,
+): FastifyPluginAsync {
+  const plugin: FastifyPluginAsync = async (app) => {
+    // The hooks have the same form; the types of Fastify name each.
+    app.addHook(hook as 'onRequest', async (request, reply) => {
+      const gate = await ask(request)
+      if (gate.headers !== undefined) reply.headers(gate.headers)
+      if (gate.pass) {
+        tellEnd(reply.raw, gate.atEnd)
+        return undefined
+      }
+      markRefused(request)
       return reply.code(gate.status).send(gate.body)
     })
   }
-  return inTheOpen(plugin)
+  // Without this, Fastify would apply the hook only inside the plugin.
+  return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
 }
-
-/** Without this, Fastify would apply the hook only inside the plugin. */
-const inTheOpen = <Plugin extends object>(plugin: Plugin): Plugin =>
-  Object.assign(plugin, { [Symbol.for('skip-override')]: true })

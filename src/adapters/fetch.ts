@@ -1,72 +1,58 @@
-import { askLimits, checkOptions, type RateLimitOptions, type Release } from './rate-limit.js'
+import { type AllowOptions, RequestAllowlists } from './allowlist.js'
+import { answerBehind } from './fetch-gate.js'
+import type { Gate } from './gate.js'
+import type { Handler } from './handler.js'
+import { type RateLimitOptions, RequestLimits } from './rate-limit.js'
 import { markRefused } from './refused.js'
-import { askTokens, checkTokenOptions, type RevokedTokensOptions } from './token-denylist.js'
+import { RequestTokens, type RevokedTokensOptions } from './token-denylist.js'
 
-export { idempotencyContext } from './idempotency.js'
+export type { AllowOptions } from './allowlist.js'
+export { forwardedFor } from './client-address.js'
+export type { DenialResponse } from './gate.js'
+export type { Handler } from './handler.js'
+export { type IdempotencyOptions, idempotencyContext } from './idempotency.js'
 export { type FetchIdempotencyOptions, withIdempotency } from './idempotency-fetch.js'
+export type { RateLimitOptions } from './rate-limit.js'
+export type { RevokedTokensOptions, TokenClaims } from './token-denylist.js'
 
-type Handler = (request: Request) => Response | Promise<Response>
-
-/** A fetch-style handler that is called only when the limits allow the request. */
-export function withRateLimit(handler: Handler, options: RateLimitOptions<Request>): Handler {
-  checkOptions(options)
-  return async (request) => {
-    const gate = await askLimits(options, request, request.headers.get('x-request-id') ?? undefined)
-    if (!gate.pass) {
-      const refusal = new Response(gate.body, { status: gate.status, headers: gate.headers })
-      markRefused(refusal)
-      return refusal
-    }
-    const response = await released(handler, request, gate.release)
-    // The headers of a response from `fetch` are immutable.
-    const headers = new Headers(response.headers)
-    for (const [name, value] of Object.entries(gate.headers)) headers.set(name, value)
-    const { status, statusText } = response
-    return new Response(untilEnd(response.body, gate.release), { status, statusText, headers })
-  }
+/**
+ * A fetch-style handler that is called only when the limits allow the request. A `Request` does not tell the address of its
+ * client: give `entity` or `clientAddress`.
+ */
+export function withRateLimit<Rest extends unknown[] = []>(
+  handler: Handler<Rest>,
+  options: RateLimitOptions<Request>,
+): Handler<Rest> {
+  const limits = new RequestLimits(options)
+  return guarded(handler, (request, requestId) => limits.ask(request, requestId))
 }
 
-async function released(handler: Handler, request: Request, release: Release): Promise<Response> {
-  try {
-    return await handler(request)
-  } catch (error) {
-    release?.()
-    throw error
-  }
-}
-
-/** Releases the slots when the response body was read to its end or cancelled. */
-function untilEnd(body: Response['body'], release: Release): Response['body'] {
-  if (release === undefined) return body
-  if (body === null) {
-    release()
-    return body
-  }
-  const reader = body.getReader()
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read()
-        if (!done) return controller.enqueue(value)
-        controller.close()
-      } catch (error) {
-        controller.error(error)
-      }
-      release()
-    },
-    cancel(reason) {
-      release()
-      return reader.cancel(reason)
-    },
-  })
-}
 /** A fetch-style handler that is called only when the token of the request is not revoked. */
-export function withRevokedTokens(handler: Handler, options: RevokedTokensOptions<Request>): Handler {
-  checkTokenOptions(options)
-  return async (request) => {
-    const gate = await askTokens(options, request, request.headers.get('x-request-id') ?? undefined)
-    return gate.pass
-      ? handler(request)
-      : new Response(gate.body, { status: gate.status, headers: gate.headers })
+export function withRevokedTokens<Rest extends unknown[] = []>(
+  handler: Handler<Rest>,
+  options: RevokedTokensOptions<Request>,
+): Handler<Rest> {
+  const tokens = new RequestTokens(options)
+  return guarded(handler, (request, requestId) => tokens.ask(request, requestId))
+}
+
+/** A fetch-style handler that is called only for customers of allowlists. */
+export function withAllow<Rest extends unknown[] = []>(
+  handler: Handler<Rest>,
+  options: AllowOptions<Request>,
+): Handler<Rest> {
+  const lists = new RequestAllowlists(options)
+  return guarded(handler, (request, requestId) => lists.ask(request, requestId))
+}
+
+function guarded<Rest extends unknown[]>(
+  handler: Handler<Rest>,
+  ask: (request: Request, requestId: string | undefined) => Promise<Gate>,
+): Handler<Rest> {
+  return async (request, ...rest) => {
+    const gate = await ask(request, request.headers.get('x-request-id') ?? undefined)
+    const response = await answerBehind(gate, () => handler(request, ...rest))
+    if (!gate.pass) markRefused(response)
+    return response
   }
 }

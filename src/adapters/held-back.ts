@@ -1,4 +1,9 @@
-import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import {
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+  validateHeaderValue,
+} from 'node:http'
 import type { Readable } from 'node:stream'
 import type { RenderedProblem } from '../server/http/problem.js'
 
@@ -12,6 +17,8 @@ interface AnswerRecorder {
   giveUp: (error: unknown) => void
 }
 
+type Methods = Pick<ServerResponse, 'write' | 'end' | 'writeHead' | 'flushHeaders' | 'destroy' | 'emit'>
+
 /** Holds a response back from the client until it is recorded, or until it exceeds the size that is stored. */
 export class HeldBackAnswer {
   private readonly chunks: Buffer[] = []
@@ -20,10 +27,9 @@ export class HeldBackAnswer {
   private isEnded = false
   private isRecording = false
   private isClosed = false
-  private readonly own: Pick<
-    ServerResponse,
-    'write' | 'end' | 'writeHead' | 'flushHeaders' | 'destroy' | 'emit'
-  >
+  private state: 'held' | 'let go' | 'replaced' = 'held'
+  /** What stood on the response before. */
+  private readonly own: Methods
 
   constructor(
     private readonly response: ServerResponse,
@@ -32,54 +38,66 @@ export class HeldBackAnswer {
   ) {
     const { write, end, writeHead, flushHeaders, destroy, emit } = response
     this.own = { write, end, writeHead, flushHeaders, destroy, emit }
-    Object.assign(response, {
-      write: (...args: unknown[]) => this.write(args),
-      end: (...args: unknown[]) => this.end(args),
-      writeHead: (status: number, ...rest: unknown[]) => this.writeHead(status, rest),
-      flushHeaders() {},
-      destroy: (error?: Error) => {
-        this.giveUp(error ?? new Error('the response was destroyed before its end'))
-        return response.destroy(error)
-      },
-      emit: (name: string, ...args: unknown[]) => this.emit(name, args),
-    })
-    response.on('pipe', (source: Readable) => {
-      source.once('close', () => {
-        // While the client is connected, the sender of the stream reports the error.
-        if (this.isClosed && source.errored) this.giveUp(source.errored)
-      })
-    })
+    standBefore(response, this)
   }
 
   /** Delays the `close` of the client: streams would stop at it, and the response would never be complete. */
-  private emit(name: string, args: unknown[]): boolean {
-    if (name !== 'close') return this.own.emit.call(this.response, name, ...args)
-    this.isClosed = true
-    return true
+  emit(name: string, args: unknown[]): boolean {
+    if (this.state === 'held') {
+      if (name === 'pipe') this.watch(args[0] as Readable)
+      if (name === 'close') {
+        this.isClosed = true
+        return true
+      }
+    }
+    return this.own.emit.call(this.response, name, ...args)
   }
 
-  private write(args: readonly unknown[]): boolean {
+  private watch(source: Readable): void {
+    source.once('close', () => {
+      // While the client is connected, the sender of the stream reports the error.
+      if (this.isClosed && source.errored) this.giveUp(source.errored)
+    })
+  }
+
+  write(args: readonly unknown[]): boolean {
+    if (this.state === 'let go') return this.own.write.apply(this.response, args as never)
+    if (this.state === 'replaced') return true
     // What is recorded must be what is sent.
     if (this.isEnded) return false
+    checkHead(this.response)
     this.take(args)
     if (this.sizeBytes > this.maxBytes) this.settle()
     return !this.isRecording
   }
 
-  private end(args: readonly unknown[]): ServerResponse {
-    if (this.isEnded) return this.response
+  end(args: readonly unknown[]): ServerResponse {
+    if (this.state === 'let go') return this.own.end.apply(this.response, args as never)
+    if (this.state === 'replaced' || this.isEnded) return this.response
+    checkHead(this.response)
     this.take(args)
     this.isEnded = true
     this.settle()
     return this.response
   }
 
-  private writeHead(status: number, rest: readonly unknown[]): ServerResponse {
+  writeHead(args: readonly unknown[]): ServerResponse {
+    if (this.state !== 'held') return this.own.writeHead.apply(this.response, args as never)
+    const [status, ...rest] = args
     const [message, fields] = typeof rest[0] === 'string' ? rest : [undefined, rest[1] ?? rest[0]]
-    this.response.statusCode = status
+    this.response.statusCode = status as number
     if (message !== undefined) this.response.statusMessage = String(message)
     setAll(this.response, fields as Fields | undefined)
     return this.response
+  }
+
+  flushHeaders(): void {
+    if (this.state !== 'held') this.own.flushHeaders.call(this.response)
+  }
+
+  destroy(error: Error | undefined): ServerResponse {
+    if (this.state === 'held') this.giveUp(error ?? new Error('the response was destroyed before its end'))
+    return this.own.destroy.call(this.response, error)
   }
 
   /** `(chunk?, encoding?, callback?)`, each optional. */
@@ -99,39 +117,42 @@ export class HeldBackAnswer {
   private settle(): void {
     if (this.isRecording) return
     this.isRecording = true
-    const body = this.sizeBytes > this.maxBytes ? undefined : Buffer.concat(this.chunks)
+    const body = this.sizeBytes > this.maxBytes ? undefined : inOnePiece(this.chunks)
     const head = headOf(this.response)
+    const { own, response } = this
     void this.recorder
       .record(body)
       .then((problem) => (problem === undefined ? this.letGo(head) : this.replace(problem)))
+      .catch(() => own.destroy.call(response))
   }
 
   private letGo(head: Head): void {
-    Object.assign(this.response, this.own)
+    const { response, own } = this
+    this.state = 'let go'
     // A handler that fails after its response sees that no headers were sent, and may have set other headers.
-    setHead(this.response, head)
+    setHead(response, head)
     // In one piece, so that its length is known.
-    if (this.isEnded) this.response.end(this.chunks.length === 0 ? undefined : Buffer.concat(this.chunks))
-    else for (const chunk of this.chunks) this.response.write(chunk)
+    if (this.isEnded)
+      own.end.call(response, this.chunks.length === 0 ? undefined : inOnePiece(this.chunks), 'utf8')
+    else for (const chunk of this.chunks) own.write.call(response, chunk, 'utf8')
     this.callBack()
-    if (!this.isEnded) this.response.emit('drain')
+    if (!this.isEnded) response.emit('drain')
     this.tellClosed()
   }
 
   /** Replaces the response by a problem; further output of the handler is dropped. */
   private replace({ status, headers, body }: RenderedProblem): void {
     const { response, own } = this
-    setHead(response, { status, message: '', fields: Object.entries(headers) })
-    Object.assign(response, { ...own, write: () => true })
+    this.state = 'replaced'
+    setHead(response, { status, message: '', fields: headers })
     own.end.call(response, body, 'utf8')
-    Object.assign(response, { end: () => response })
     this.callBack()
     if (!this.isEnded) response.emit('drain')
     this.tellClosed()
   }
 
   private giveUp(error: unknown): void {
-    Object.assign(this.response, this.own)
+    this.state = 'let go'
     if (this.isRecording) return
     this.isRecording = true
     this.recorder.giveUp(error)
@@ -148,24 +169,89 @@ export class HeldBackAnswer {
   }
 }
 
+/** The methods of held-back responses. */
+const methodsOf = (heldBy: (response: ServerResponse) => HeldBackAnswer): Methods =>
+  ({
+    write(this: ServerResponse, ...args: unknown[]) {
+      return heldBy(this).write(args)
+    },
+    end(this: ServerResponse, ...args: unknown[]) {
+      return heldBy(this).end(args)
+    },
+    writeHead(this: ServerResponse, ...args: unknown[]) {
+      return heldBy(this).writeHead(args)
+    },
+    flushHeaders(this: ServerResponse) {
+      heldBy(this).flushHeaders()
+    },
+    destroy(this: ServerResponse, error?: Error) {
+      return heldBy(this).destroy(error)
+    },
+    emit(this: ServerResponse, name: string, ...args: unknown[]) {
+      return heldBy(this).emit(name, args)
+    },
+  }) as Methods
+
+const held = new WeakMap<ServerResponse, HeldBackAnswer>()
+const SHARED = methodsOf((response) => held.get(response)!)
+const NAMES = Object.keys(SHARED) as (keyof Methods)[]
+
+/** With the shared methods, by the prototype that they stand before: each application of Express has one. */
+const prototypes = new WeakMap<object, object>()
+
+/**
+ * Express changes the prototype of each response. After that, methods on the response itself would cost more than all
+ * else that is done here, and one more prototype costs little. Without Express it is the other way round.
+ */
+function standBefore(response: ServerResponse, answer: HeldBackAnswer): void {
+  const before = Object.getPrototypeOf(response) as object
+  const isOfExpress = before !== response.constructor.prototype
+  // Other middleware may have put methods on the response itself, or hold it back too.
+  if (!isOfExpress || held.has(response) || NAMES.some((name) => Object.hasOwn(response, name))) {
+    Object.assign(
+      response,
+      methodsOf(() => answer),
+    )
+    return
+  }
+  let prototype = prototypes.get(before)
+  if (prototype === undefined) {
+    prototype = Object.assign(Object.create(before), SHARED) as object
+    prototypes.set(before, prototype)
+  }
+  Object.setPrototypeOf(response, prototype)
+  held.set(response, answer)
+}
+
+/** Node would refuse it when the headers are sent, and the handler has ended by then. */
+function checkHead({ statusCode, statusMessage }: ServerResponse): void {
+  if (!(statusCode >= 100 && statusCode <= 999)) throw new RangeError(`Invalid status code: ${statusCode}`)
+  if (statusMessage) validateHeaderValue('statusMessage', statusMessage)
+}
+
+const inOnePiece = (chunks: Buffer[]): Buffer => (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+
 interface Head {
   status: number
   message: string
-  fields: [string, OutgoingHttpHeader][]
+  /** By name in lower case. */
+  fields: OutgoingHttpHeaders
 }
 
 function headOf(response: ServerResponse): Head {
-  const fields = Object.entries({ ...response.getHeaders() }) as Head['fields']
-  return { status: response.statusCode, message: response.statusMessage, fields }
+  return { status: response.statusCode, message: response.statusMessage, fields: response.getHeaders() }
 }
 
 function setHead(response: ServerResponse, { status, message, fields }: Head): void {
-  response.statusCode = status
-  response.statusMessage = message
-  const names = new Set(fields.map(([name]) => name.toLowerCase()))
-  for (const name of response.getHeaderNames()) if (!names.has(name)) response.removeHeader(name)
-  // A header that does not change keeps its spelling.
-  for (const [name, value] of fields) if (response.getHeader(name) !== value) response.setHeader(name, value)
+  // Express changes the prototype of each response, which makes every assignment slow.
+  if (response.statusCode !== status) response.statusCode = status
+  if (response.statusMessage !== message) response.statusMessage = message
+  for (const name of response.getHeaderNames()) if (fields[name] === undefined) response.removeHeader(name)
+  for (const name in fields) {
+    const value = fields[name]
+    // A header that does not change keeps its spelling.
+    if (value !== undefined && response.getHeader(name) !== value) response.setHeader(name, value)
+  }
 }
 
 function setAll(response: ServerResponse, fields: Fields | undefined): void {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 
 /** A response as it is stored: JSON, so that other programs can read it. */
@@ -49,8 +50,7 @@ export function recordResponse(
   if (body === undefined) return { status, headers, bodyOmitted: true }
   if (body.length === 0) return { status, headers }
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  const text = bytes.toString('utf8')
-  if (Buffer.from(text).equals(bytes)) return { status, headers, body: text }
+  if (isUtf8(bytes)) return { status, headers, body: bytes.toString('utf8') }
   return { status, headers, body: bytes.toString('base64'), base64: true }
 }
 

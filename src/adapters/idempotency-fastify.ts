@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Held } from '../guards/idempotency/held-claim.js'
 import { type Captured, capture, discard, resume } from './capture.js'
-import { bodyOf, DEGRADED_HEADER, type HeaderValue, KEPT_HEADERS, replayHeaders } from './http-answer.js'
+import { bodyOf, DEGRADED_HEADER, KEPT_HEADERS, replayHeaders } from './http-answer.js'
 import {
   checkIdempotencyOptions,
   endRequest,
@@ -13,54 +14,26 @@ import {
 } from './idempotency.js'
 import { wasRefused } from './refused.js'
 
-/** The part of Fastify that is used, so that no particular version is needed. */
-interface FastifyRequest {
-  method: string
-  url: string
-  body?: unknown
-  headers: Record<string, string | string[] | undefined>
-}
-
-interface Reply {
-  raw: ServerResponse
-  statusCode: number
-  code(status: number): Reply
-  header(name: string, value: string | string[]): Reply
-  headers(headers: Record<string, string | string[]>): Reply
-  removeHeader(name: string): unknown
-  getHeader(name: string): HeaderValue
-  send(body: unknown): unknown
-}
-
-interface App<Request> {
-  addHook(name: 'preHandler', hook: (request: Request, reply: Reply) => Promise<unknown>): unknown
-  addHook(
-    name: 'onSend',
-    hook: (request: Request, reply: Reply, payload: unknown) => Promise<unknown>,
-  ): unknown
-  addHook(name: 'onResponse', hook: (request: Request, reply: Reply) => Promise<unknown>): unknown
-}
-
 /** A plugin that executes each request of its scope once. Register it after hooks that may refuse a request. */
-export function idempotency<Request extends FastifyRequest>(
+export function idempotency<Request extends FastifyRequest = FastifyRequest>(
   options: IdempotencyOptions<Request>,
-): (app: App<Request>) => Promise<void> {
+): FastifyPluginAsync {
   checkIdempotencyOptions(options)
   const claims = new WeakMap<object, Held>()
   /** Takes the claim of a request, so that it is ended only once. */
-  const claimOf = (request: Request): Held | undefined => {
+  const claimOf = (request: FastifyRequest): Held | undefined => {
     const claim = claims.get(request)
     claims.delete(request)
     return claim
   }
-  const endPastFastify = async (request: Request, reply: Reply): Promise<void> => {
+  const endPastFastify = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const claim = claimOf(request)
     if (claim !== undefined)
       await endRequest(options, claim, given(request, reply, undefined), about(request))
   }
-  const plugin = async (app: App<Request>): Promise<void> => {
+  const plugin: FastifyPluginAsync = async (app) => {
     app.addHook('preHandler', async (request, reply) => {
-      const start = await startRequest(options, request, about(request))
+      const start = await startRequest(options, request as Request, about(request))
       if (start.go === 'guarded') {
         claims.set(request, start.claim)
         watchHijacked(reply.raw, {
@@ -115,8 +88,8 @@ function watchHijacked(
 async function record<Request extends FastifyRequest>(
   options: IdempotencyOptions<Request>,
   claim: Held,
-  request: Request,
-  reply: Reply,
+  request: FastifyRequest,
+  reply: FastifyReply,
   payload: unknown,
 ): Promise<unknown> {
   let captured: Captured
@@ -143,7 +116,7 @@ async function record<Request extends FastifyRequest>(
  * Chunks of any payload that Fastify can send. A `Response` has its own status and headers, which Fastify would set
  * later.
  */
-async function* chunksOf(payload: unknown, reply: Reply): AsyncGenerator<Uint8Array | string> {
+async function* chunksOf(payload: unknown, reply: FastifyReply): AsyncGenerator<Uint8Array | string> {
   if (payload === undefined || payload === null) return
   if (typeof payload === 'string' || payload instanceof Uint8Array) {
     yield payload
@@ -157,7 +130,7 @@ async function* chunksOf(payload: unknown, reply: Reply): AsyncGenerator<Uint8Ar
   }
 }
 
-function given(request: FastifyRequest, reply: Reply, body: Buffer | undefined) {
+function given(request: FastifyRequest, reply: FastifyReply, body: Buffer | undefined) {
   const header = (name: string) => reply.getHeader(name)
   return { status: reply.statusCode, header, body, isRefusal: wasRefused(request) }
 }

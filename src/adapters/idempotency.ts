@@ -4,18 +4,28 @@ import { CatracaError, invalid } from '../core/errors.js'
 import { type Fields, KnownFields } from '../core/fields.js'
 import { identifier } from '../core/identifiers.js'
 import type { Held } from '../guards/idempotency/held-claim.js'
-import type { HoldResult } from '../guards/idempotency/index.js'
 import { refusalError } from '../guards/idempotency/refusals.js'
+import type { HoldResult } from '../guards/idempotency/run.js'
 import type { Ending, HoldRequest, WorkContext } from '../guards/idempotency/types.js'
 import { type RenderedProblem, renderProblem } from '../server/http/problem.js'
+import { guardOf } from './gate.js'
 import { asAnswer, type HeaderReader, type HttpAnswer, recordResponse } from './http-answer.js'
 import { parseExpirySeconds, parseIdempotencyKey } from './idempotency-key.js'
+
+type IdempotencyGuard = { hold(request: HoldRequest): Promise<HoldResult> }
 
 /** Options of all adapters. */
 export interface IdempotencyOptions<Request>
   extends Pick<HoldRequest, 'leaseMs' | 'waitMs' | 'onLeaseExpired' | 'onUnavailable'> {
-  idempotency: { hold(request: HoldRequest): Promise<HoldResult> }
+  /** An instance, or a server: `openCatraca(…)` or `connectCatraca(…)`. */
+  catraca?: { idempotency: IdempotencyGuard } | undefined
+  /** The guard itself, as in the first version. */
+  idempotency?: IdempotencyGuard
+  /** Requests that are not guarded, whatever their method. */
+  skip?: (request: Request) => boolean
   operation: string | ((request: Request) => string)
+  /** The key of a request; its header `Idempotency-Key` when absent. */
+  key?: (request: Request) => string | undefined
   /** Whether a request without a key is refused (the default) or executed without any guarantee. */
   required?: boolean | ((request: Request) => boolean)
   /** Methods that are guarded; POST and PATCH when absent. */
@@ -38,7 +48,17 @@ export interface IdempotencyOptions<Request>
 }
 
 const FIELDS: Fields<IdempotencyOptions<unknown>> = {
-  ...{ idempotency: true, operation: true, required: true, methods: true, caller: true, payload: true },
+  ...{
+    catraca: true,
+    idempotency: true,
+    operation: true,
+    key: true,
+    skip: true,
+    required: true,
+    methods: true,
+    caller: true,
+    payload: true,
+  },
   ...{ rawPayload: true, keptHeaders: true, maxBodyBytes: true, ending: true },
   ...{ leaseMs: true, waitMs: true, onLeaseExpired: true, onUnavailable: true },
 }
@@ -46,8 +66,15 @@ const KNOWN = new KnownFields(FIELDS)
 const KNOWN_OF_FETCH = new KnownFields({ ...FIELDS, maxRequestBytes: true })
 
 /** Called when the adapter is created, so that a mistake is found before the first request. */
-export const checkIdempotencyOptions = (options: object): void => KNOWN.check(options)
-export const checkFetchOptions = (options: object): void => KNOWN_OF_FETCH.check(options)
+export function checkIdempotencyOptions(options: Guarded, known = KNOWN): void {
+  known.check(options)
+  guardIn(options)
+}
+export const checkFetchOptions = (options: Guarded): void => checkIdempotencyOptions(options, KNOWN_OF_FETCH)
+
+type Guarded = Pick<IdempotencyOptions<never>, 'catraca' | 'idempotency'>
+const guardIn = (options: Guarded): IdempotencyGuard =>
+  guardOf<'idempotency', IdempotencyGuard>(options, 'idempotency')
 
 /** What an adapter passes for a request. */
 export interface FrameworkRequest {
@@ -83,16 +110,17 @@ export async function startRequest<Request>(
   request: Request,
   asked: FrameworkRequest,
 ): Promise<Start> {
-  const { methods = DEFAULT_METHODS, required = true } = options
-  if (!methods.includes(asked.method)) return { go: 'on' }
+  const { methods = DEFAULT_METHODS, required = true, skip } = options
+  if (!methods.includes(asked.method) || skip?.(request)) return { go: 'on' }
   try {
-    const given = parseIdempotencyKey(asked.header('idempotency-key'))
+    const { key = () => parseIdempotencyKey(asked.header('idempotency-key')) } = options
+    const given = key(request)
     if (given === undefined) {
       const isRequired = typeof required === 'function' ? required(request) : required
       if (!isRequired) return { go: 'on' }
       throw invalid('Idempotency-Key', 'is required')
     }
-    const start = toStart(await options.idempotency.hold(await toHold(options, request, asked, given)))
+    const start = toStart(await guardIn(options).hold(await toHold(options, request, asked, given)))
     if (start.go === 'guarded') contexts.set(request as object, start.claim.context)
     return start
   } catch (error) {

@@ -1,80 +1,75 @@
 import { randomUUID } from 'node:crypto'
-import { encodeIdentifier } from '../core/encode-identifier.js'
-import { invalid } from '../core/errors.js'
 import { type Fields, KnownFields } from '../core/fields.js'
+import type { MaybePromise } from '../core/maybe-promise.js'
 import type { TokensApi } from '../guards/token-denylist/api.js'
+import { questionsOf, type TokenClaims } from '../guards/token-denylist/claims.js'
 import { tokenRevoked } from '../guards/token-denylist/token-revoked.js'
-import type { TokenQuestion } from '../guards/token-denylist/types.js'
-import { renderProblem } from '../server/http/problem.js'
+import {
+  type DenialResponse,
+  type Gate,
+  type GuardOptions,
+  guardOf,
+  PASS,
+  type Refusal,
+  refusalOf,
+  withDenial,
+} from './gate.js'
 
-/** Claims of a token as a JWT has them, times in seconds. */
-export interface TokenClaims {
-  jti?: string | undefined
-  sub?: string | undefined
-  iat?: number | undefined
-}
+export type { TokenClaims }
+
+type TokensGuard = Pick<TokensApi, 'check'>
 
 /** Options of all adapters. */
-export interface RevokedTokensOptions<Request> {
-  tokens: Pick<TokensApi, 'check'>
+export interface RevokedTokensOptions<Request> extends GuardOptions<Request> {
+  /** An instance, or a server: `openCatraca(…)` or `connectCatraca(…)`. */
+  catraca?: { tokens: TokensGuard } | undefined
+  /** The guard itself, as in the first version. */
+  tokens?: TokensGuard
   /** Claims of a token whose signature was verified before. Undefined: the request has no token, and passes. */
-  claims: (request: Request) => TokenClaims | undefined
+  claims: (request: Request) => MaybePromise<TokenClaims | undefined>
+  /** The response to a revoked token; when absent a problem with status 401. */
+  denial?: (request: Request) => DenialResponse | undefined
 }
 
-/** Continue, or send this response instead. */
-export type TokenGate =
-  | { pass: true }
-  | { pass: false; status: number; headers: Record<string, string>; body: string }
-
-/**
- * Checks the token of one request. A token without usable claims is refused, because it could not be revoked either.
- */
-export async function askTokens<Request>(
-  { tokens, claims }: RevokedTokensOptions<Request>,
-  request: Request,
-  requestId: string = randomUUID(),
-): Promise<TokenGate> {
-  const found = claims(request)
-  if (found === undefined) return { pass: true }
-  try {
-    const { jti, sub, iat } = found
-    if (jti === undefined && sub === undefined) throw invalid('token', 'has neither jti nor sub')
-    const issuedAt = sub === undefined || iat === undefined ? undefined : new Date(iat * 1000)
-    for (const question of questions(jti, sub)) {
-      const { revoked } = await tokens.check({ ...question, issuedAt })
-      if (revoked) return refusal(tokenRevoked(), requestId)
-    }
-    return { pass: true }
-  } catch (error) {
-    return refusal(error, requestId)
-  }
+const FIELDS: Fields<RevokedTokensOptions<unknown>> = {
+  ...{ catraca: true, tokens: true, claims: true, denial: true, skip: true, report: true },
 }
-
-/**
- * Ids are encoded, because tokens of other issuers may hold any text. An id with `~` may have been revoked by a
- * caller that did not encode it, so the raw id is checked too.
- */
-function questions(jti: string | undefined, sub: string | undefined): TokenQuestion[] {
-  const encoded = {
-    jti: jti === undefined ? undefined : encodeIdentifier(jti, 'jti'),
-    subject: sub === undefined ? undefined : encodeIdentifier(sub, 'sub'),
-  }
-  const asItIs = { jti, subject: sub }
-  const mayBeOther = [jti, sub].some((id) => id?.includes('~')) && [jti, sub].every(isIdentifier)
-  return mayBeOther ? [encoded, asItIs] : [encoded]
-}
-
-const isIdentifier = (id: string | undefined): boolean => id === undefined || /^[\w.~:@+=-]{1,256}$/.test(id)
-
-const FIELDS: Fields<RevokedTokensOptions<unknown>> = { tokens: true, claims: true }
 const KNOWN = new KnownFields(FIELDS)
-export const checkTokenOptions = (options: object): void => KNOWN.check(options)
 
-function refusal(error: unknown, requestId: string): TokenGate {
-  const problem = renderProblem(error, requestId)
-  // As RFC 6750 defines it.
-  if (problem.headers['www-authenticate'] !== undefined) {
-    problem.headers['www-authenticate'] = 'Bearer error="invalid_token"'
+/** Refuses requests with revoked tokens. */
+export class RequestTokens<Request> {
+  private readonly guard: TokensGuard
+
+  /** Refuses wrong options, so that a mistake is found before the first request. */
+  constructor(private readonly options: RevokedTokensOptions<Request>) {
+    KNOWN.check(options)
+    this.guard = guardOf<'tokens', TokensGuard>(options, 'tokens')
   }
-  return { pass: false, ...problem }
+
+  /**
+   * Checks the token of one request. A token without usable claims is refused, because it could not be revoked either.
+   */
+  async ask(request: Request, requestId: string = randomUUID()): Promise<Gate> {
+    const { skip, claims, denial } = this.options
+    if (await skip?.(request)) return PASS
+    try {
+      const found = await claims(request)
+      if (found === undefined) return PASS
+      for (const question of questionsOf(found)) {
+        const { revoked } = await this.guard.check(question)
+        if (revoked) return withDenial(bearerRefusal(tokenRevoked(), requestId), denial?.(request))
+      }
+      return PASS
+    } catch (error) {
+      return bearerRefusal(error, requestId)
+    }
+  }
+}
+
+/** `WWW-Authenticate` as RFC 6750 defines it. */
+function bearerRefusal(error: unknown, requestId: string): Refusal {
+  const refusal = refusalOf(error, requestId)
+  const { headers } = refusal
+  if (headers['www-authenticate'] === undefined) return refusal
+  return { ...refusal, headers: { ...headers, 'www-authenticate': 'Bearer error="invalid_token"' } }
 }

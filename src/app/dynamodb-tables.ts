@@ -1,9 +1,12 @@
 import { invalid } from '../core/errors.js'
 import { type Fields, KnownFields } from '../core/fields.js'
-import type { AdoptionProgress, ScanOptions } from '../engines/dynamodb/allowlist/adoption.js'
-import { UNSERVED, type UnservedRow } from '../engines/dynamodb/allowlist/unserved.js'
-import type { TableCreation } from '../engines/dynamodb/tables/create-tables.js'
-import type { Difference, TableState } from '../engines/dynamodb/tables/table-state.js'
+import {
+  type AdoptionProgress,
+  type ScanOptions,
+  UNSERVED,
+  type UnservedRow,
+} from '../engines/dynamodb/allowlist/scan-facts.js'
+import type { Difference, TableCreation, TableState } from '../engines/dynamodb/tables/table-facts.js'
 import { TABLE_ROLES, type TableRole } from '../engines/dynamodb/tables/tables.js'
 import type { DynamodbUrl } from '../engines/dynamodb/url.js'
 import { storeUrlOf } from '../engines/registry.js'

@@ -1,6 +1,8 @@
 import { type Bounds, CoalescedRead } from '../core/coalesced-read.js'
 import type { Durations } from '../core/figures.js'
 import type { Engine, EngineFigures } from '../engines/engine.js'
+import type { Circuit } from './circuit.js'
+import type { Circuits } from './circuits.js'
 import type { EngineCalls } from './engine-calls.js'
 import type { HealthReads } from './health.js'
 import type { OpenStore } from './stores.js'
@@ -20,10 +22,19 @@ export class EngineFiguresReader {
   constructor(
     private readonly stores: () => readonly OpenStore[],
     private readonly looks: HealthReads,
-    /** The engine calls and their outcomes. */
-    readonly calls: EngineCalls,
+    private readonly of: { readonly calls: EngineCalls; readonly circuits: Circuits },
     private readonly bounds: Bounds = BOUNDS,
   ) {}
+
+  /** The engine calls and their outcomes. */
+  get calls(): EngineCalls {
+    return this.of.calls
+  }
+
+  /** Of each engine and capability: whether it is asked, and how many calls were refused because it is not. */
+  circuits(): readonly Circuit[] {
+    return this.of.circuits.rows()
+  }
 
   /** Whether each engine answered its last health query. */
   async up(): Promise<{ engine: string; store: string; isUp: boolean }[]> {

@@ -1,6 +1,7 @@
 import { aborted, refuseAborted } from '../core/abort.js'
 import { invalid, isCatracaError } from '../core/errors.js'
 import { type Fields, type IsShape, KnownFields } from '../core/fields.js'
+import type { ListingQuery } from '../core/listing.js'
 import type { ApiKeys } from '../guards/access/index.js'
 import type { Allowlists } from '../guards/allowlist/index.js'
 import { CHECK_FIELDS } from '../guards/allowlist/input.js'
@@ -69,18 +70,31 @@ const PLAIN = 'plain'
 
 const PAGE: Fields<Lists.PageRequest> = { limit: true, cursor: true }
 
+const LABELS: Fields<Lists.ListLabels> = { tags: true, owner: true, description: true }
+
+const LISTING: Fields<ListingQuery> = { ...PAGE, prefix: true }
+
 const ALLOWLISTS: Calls<Allowlists> = {
-  create: { 0: { needed: { id: true, name: true, type: true, config: true, precision: true } } },
+  create: { 0: { needed: { id: true, name: true, type: true, config: true, precision: true, ...LABELS } } },
   get: {},
-  list: { 0: { optional: { ...PAGE, search: true, type: true, sort: true, order: true } } },
-  update: { 1: { needed: { name: true, config: true } }, 2: { optional: { ifVersion: true } } },
+  list: {
+    0: {
+      optional: {
+        ...{ ...PAGE, search: true, prefix: true, tag: true, owner: true, type: true, state: true },
+        ...{ nextStepBefore: true, sort: true, order: true },
+      },
+    },
+  },
+  usedBy: {},
+  update: { 1: { needed: { name: true, config: true, ...LABELS } }, 2: { optional: { ifVersion: true } } },
   pause: {},
-  resume: { 1: { optional: { ifVersion: true } } },
+  resume: { 1: { optional: { ifVersion: true, shift: true } } },
   delete: {},
+  changeAll: { 0: { each: { id: true, ifVersion: true, list: true } } },
   add: { 2: { optional: { addedBy: true, metadata: true, expiresAt: true } } },
   remove: {},
   member: {},
-  members: { 1: { optional: PAGE } },
+  members: { 1: { optional: { ...PAGE, prefix: true } } },
   listsOf: { 1: { optional: PAGE } },
   reshard: { 2: { optional: { signal: true, onProgress: true } } },
   resharding: {},
@@ -93,21 +107,26 @@ const ALLOWLISTS: Calls<Allowlists> = {
     },
   },
   importStatus: {},
+  imports: { 1: { optional: { limit: true } } },
   index: {},
   rebuild: {},
   check: SELF_CHECKED,
   explain: {},
+  explainAll: { 1: { optional: { ...PAGE, type: true, outcome: true } } },
+  sample: { 1: { optional: { limit: true } } },
   checkMany: { 0: { needed: { customerIds: true, allowlists: true } }, 1: { optional: CHECK_FIELDS } },
-  ...{ checkNow: PLAIN, export: PLAIN, figures: PLAIN },
+  ...{ checkNow: PLAIN, export: PLAIN, figures: PLAIN, flags: PLAIN },
 }
 
 const KEYS: Calls<ApiKeys> = {
-  create: { 0: { needed: { name: true, scopes: true } } },
+  create: { 0: { needed: { name: true, scopes: true, expiresAt: true } } },
+  update: { 1: { needed: { scopes: true, expiresAt: true } } },
   list: {},
   revoke: {},
   unlock: {},
   stored: {},
-  reserve: PLAIN,
+  used: { 0: { needed: { name: true, hash: true } } },
+  ...{ reserve: PLAIN, createdBy: PLAIN, now: PLAIN },
 }
 
 const ADDRESS: Fields<ConfigAddress> = { level: true, entity: true, identifier: true, resource: true }
@@ -121,7 +140,9 @@ const LIMITS: Calls<RateLimits> = {
   hold: { 0: { needed: ACQUIRE_FIELDS } },
   adjust: { 2: { optional: { adjustmentId: true } } },
   giveBack: {},
+  costOfEach: { 0: { needed: ACQUIRE_FIELDS } },
   status: { 2: { optional: { limits: true } } },
+  subjects: { 0: { optional: { ...LISTING, resource: true } } },
   reset: {},
   usage: { 2: { optional: USAGE } },
   resourceUsage: { 1: { optional: USAGE } },
@@ -134,10 +155,13 @@ const LIMITS: Calls<RateLimits> = {
     },
   },
   deleteConfig: { 0: { needed: ADDRESS } },
+  changeConfigs: { 0: { each: { ...ADDRESS, config: true, ifMatch: true } } },
   resolveConfig: {},
   getEntity: {},
   setEntity: { 1: { needed: { parent: true, cascade: true } } },
   deleteEntity: {},
+  listEntities: { 0: { optional: PAGE } },
+  changeEntities: { 0: { each: { id: true, record: true, ifMatch: true } } },
   sweep: {},
   close: {},
   ...{ decisions: PLAIN, invalidateConfigCache: PLAIN, stats: PLAIN, topDenied: PLAIN },
@@ -167,6 +191,11 @@ const IDEMPOTENCY: Calls<Idempotency> = {
   release: { 0: { needed: HOLD } },
   extend: { 0: { needed: HOLD } },
   get: { 0: { needed: HOLD } },
+  list: {
+    0: {
+      optional: { ...LISTING, operation: true, status: true, leaseEnded: true, olderThanSeconds: true },
+    },
+  },
   delete: { 0: { needed: HOLD } },
   sweep: {},
   ...{ stats: PLAIN },
@@ -209,6 +238,7 @@ const LOCKS: Calls<Locks> = {
   withLock: { 1: { optional: HOLD_LOCK } },
   hold: { 1: { optional: HOLD_LOCK } },
   status: {},
+  list: { 0: { optional: { ...LISTING, olderThanSeconds: true } } },
   forceRelease: {},
   sweep: {},
   ...{ close: PLAIN, failures: PLAIN, stats: PLAIN, waits: PLAIN },
@@ -224,6 +254,7 @@ const CACHE: Calls<Caches> = {
   release: {},
   expire: {},
   delete: {},
+  list: { 1: { optional: LISTING } },
   stats: {},
   sweep: {},
   ...{ close: PLAIN, figures: PLAIN, space: PLAIN },
@@ -261,7 +292,7 @@ const AUDIT: Calls<AuditTrail> = {
   list: { 0: { optional: AUDIT_QUERY } },
   sweep: {},
   // These return what the work returns, a promise or not.
-  ...{ as: PLAIN, acting: PLAIN },
+  ...{ as: PLAIN, acting: PLAIN, export: PLAIN },
   ...{ countStored: PLAIN, current: PLAIN, deadlines: PLAIN, isEnabled: PLAIN, prepareEntry: PLAIN },
   stats: PLAIN,
 }

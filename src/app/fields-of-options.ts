@@ -1,7 +1,9 @@
 import { type Fields, fieldsOf, KnownFields } from '../core/fields.js'
 import { ENGINE_FIELDS } from '../engines/registry.js'
+import { DEFAULT_LAST_KNOWN } from '../guards/allowlist/last-known/options.js'
 import { DEFAULT_MEMBERSHIP } from '../guards/allowlist/membership/options.js'
 import { DEFAULT_AUDIT } from '../guards/audit/types.js'
+import { DEFAULT_FLEET } from '../guards/fleet/types.js'
 import { DEFAULT_IDEMPOTENCY } from '../guards/idempotency/options.js'
 import { DEFAULT_LOCKS } from '../guards/lock/options.js'
 import { DEFAULT_CODES } from '../guards/one-time-code/options.js'
@@ -13,8 +15,9 @@ import type { OpenOptions, OwnEngineOptions } from './open-options.js'
 const FIELDS: Fields<OpenOptions & OwnEngineOptions> = {
   ...{ store: true, engine: true, clock: true, sweepIntervalMs: true, onUnavailable: true, onReport: true },
   ...ENGINE_FIELDS,
-  dynamodb: { ...ENGINE_FIELDS.dynamodb, hotTier: HOT_TIER_FIELDS },
+  dynamodb: { ...ENGINE_FIELDS.dynamodb, hotTier: HOT_TIER_FIELDS, profile: true },
   membership: fieldsOf(DEFAULT_MEMBERSHIP),
+  lastKnown: fieldsOf(DEFAULT_LAST_KNOWN),
   limits: {
     ...fieldsOf(DEFAULT_LIMITS),
     ...{ store: true, leaseSecret: true },
@@ -31,7 +34,13 @@ const FIELDS: Fields<OpenOptions & OwnEngineOptions> = {
   locks: { ...fieldsOf(DEFAULT_LOCKS), store: true, redlock: true },
   cache: { store: true, timeoutMs: true, spaces: true },
   metrics: { enabled: true, maxSeries: true },
-  audit: { ...fieldsOf(DEFAULT_AUDIT), actor: { kind: true, name: true, id: true }, store: true },
+  fleet: fieldsOf(DEFAULT_FLEET),
+  audit: {
+    ...fieldsOf(DEFAULT_AUDIT),
+    reason: true,
+    actor: { kind: true, name: true, id: true },
+    store: true,
+  },
   tracing: { enabled: true },
   import: { leaseMs: true, spoolDir: true },
 }

@@ -24,7 +24,7 @@ export interface HotTierOptions {
   checkTimeoutMs?: number
   /** The process that updates a set counts as dead if it has not renewed its lease for this long. */
   leaseMs?: number
-  redis?: Omit<RedisOptions, 'readPassword'>
+  redis?: Omit<RedisOptions, 'readPassword' | 'confirmFrom'>
 }
 
 export const HOT_TIER_FIELDS: Fields<HotTierOptions> = {

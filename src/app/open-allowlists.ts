@@ -7,13 +7,18 @@ import type { Engine, StoreSource } from '../engines/engine.js'
 import type { ListRef } from '../guards/allowlist/changes/port.js'
 import type { CheckFigures } from '../guards/allowlist/check-figures.js'
 import { Allowlists, type TimedEngine } from '../guards/allowlist/index.js'
+import { DiskCopy } from '../guards/allowlist/last-known/disk-copy/index.js'
+import { LastKnown } from '../guards/allowlist/last-known/index.js'
+import type { LastKnownOptions } from '../guards/allowlist/last-known/options.js'
+import { RememberedLists } from '../guards/allowlist/last-known/remembered-lists.js'
 import { type CheckCounts, IndexedChecks } from '../guards/allowlist/membership/indexed-checks.js'
 import { Indexes } from '../guards/allowlist/membership/indexes.js'
 import type { MembershipOptions } from '../guards/allowlist/membership/options.js'
 import { UseCounts, warmUp } from '../guards/allowlist/membership/warm-up.js'
-import type { AllowlistEngine } from '../guards/allowlist/port.js'
+import type { AllowlistEngine, ListRecord } from '../guards/allowlist/port.js'
 import type { OnUnavailable } from '../guards/allowlist/types.js'
 import type { HotTier } from './hot-tier.js'
+import type { Copy } from './last-known-copy.js'
 import { Imports } from './threads/import-runner.js'
 import { IndexBuilds } from './threads/index-runner.js'
 
@@ -47,7 +52,12 @@ interface Surroundings {
   import: ImportOptions | undefined
   figures: CheckFigures | undefined
   onUnavailable: OnUnavailable
+  lastKnown: LastKnownOptions
   sweepSoon: () => void
+  /** Where a copy of what memory knows is kept. */
+  copy: Copy | undefined
+  /** The store is away, so that only the copy knows anything. */
+  isLate: boolean
 }
 
 export interface OpenedAllowlists {
@@ -57,6 +67,8 @@ export interface OpenedAllowlists {
   ready: Promise<void>
   stats(): Stats
   checkCounts: Readonly<CheckCounts>
+  /** The store was away at the start, and answers now. */
+  storeOpened(): void
   close(): Promise<void>
 }
 
@@ -74,7 +86,7 @@ export function openAllowlists(
   const source = engine.forThreads && (() => engine.forThreads!())
   const { leaseMs = DEFAULT_IMPORT_LEASE_MS, spoolDir } = around.import ?? {}
   const imports = new Imports(
-    { source, bulk: port.bulk, leaseMs, spillDir: spillDirectory(spoolDir) },
+    { source, bulk: port.bulk, members: port.members, leaseMs, spillDir: spillDirectory(spoolDir) },
     clock,
     () => engine.refresh?.(),
   )
@@ -88,7 +100,18 @@ export function openAllowlists(
     build: (list, full) => builds.buildOrWait(list, full),
   })
   const hot = hotTier?.checks((incarnation) => indexes.get(incarnation).index?.snapshotPosition)
-  const checks = new IndexedChecks(hot ?? port.checks, indexes, clock, hot?.direct)
+  const { isImmediate } = hotTier?.changes ?? port.changes
+  const remembered =
+    around.onUnavailable === 'last-known'
+      ? new RememberedLists(hot ?? port.checks, isImmediate ? 0 : membership.staleAfterMs)
+      : undefined
+  const checks = new IndexedChecks(remembered ?? hot ?? port.checks, indexes, clock, hot?.direct)
+  const lastKnown =
+    remembered && new LastKnown({ lists: remembered, indexes, clock, options: around.lastKnown, isImmediate })
+  const { copy } = around
+  const disk = copy && remembered && new DiskCopy({ ...copy, lists: remembered, indexes, clock, report })
+  const learn = (list: ListRecord) => remembered?.restore(list, performance.now())
+  const warm = () => warmUp(port, indexes, membership, report, learn)
   const uses = new UseCounts(indexes, report)
   const allowlists = new Allowlists({
     engine: { ...around.recorded, checks },
@@ -97,19 +120,22 @@ export function openAllowlists(
     runImport: imports.run,
     indexes,
     traced: (note) => checks.traced(note, () => engine.listCache?.().misses ?? 0),
+    tokenNow: (list) => checks.tokenNow(list),
     figures: around.figures,
-    onUnavailable: around.onUnavailable,
+    withoutStore: { onUnavailable: around.onUnavailable, lastKnown },
     resharding: engine.resharding,
     sweepSoon: around.sweepSoon,
   })
   return {
     allowlists,
     indexes,
-    ready: warmUp(port, indexes, membership, report),
+    ready: disk && copy?.state && around.isLate ? disk.restore(copy.state) : warm(),
+    storeOpened: () => void warm(),
     stats: () => stats(engine, indexes, checks.counts),
     checkCounts: checks.counts,
     async close() {
       builds.stop()
+      await disk?.close()
       // First, because nothing may start that depends on what is closed next.
       const indexesClosed = indexes.close()
       await imports.close()

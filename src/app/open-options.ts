@@ -1,10 +1,13 @@
 import type { Clock } from '../core/clock.js'
+import type { DynamodbProfile } from '../engines/dynamodb/defaults.js'
 import type { Engine } from '../engines/engine.js'
 import type { EngineOptions } from '../engines/registry.js'
+import type { LastKnownOptions } from '../guards/allowlist/last-known/options.js'
 import type { MembershipOptions } from '../guards/allowlist/membership/options.js'
 import type { OnUnavailable } from '../guards/allowlist/types.js'
 import type { AuditOptions } from '../guards/audit/types.js'
 import type { SpaceOptions } from '../guards/cache/options.js'
+import type { FleetOptions } from '../guards/fleet/types.js'
 import type { IdempotencyOptions } from '../guards/idempotency/options.js'
 import type { LockOptions } from '../guards/lock/options.js'
 import type { LimitOptions } from '../guards/rate-limit/options.js'
@@ -44,7 +47,15 @@ export interface MetricsOptions {
 
 /** Options of an instance, wherever its data is. */
 interface InstanceOptions extends Omit<EngineOptions, 'dynamodb'> {
-  dynamodb?: EngineOptions['dynamodb'] & { hotTier?: HotTierOptions }
+  dynamodb?: EngineOptions['dynamodb'] & {
+    hotTier?: HotTierOptions
+    /** Defaults between cost and delay, where the main store is DynamoDB. Options that are given win. */
+    profile?: DynamodbProfile
+  }
+  /**
+   * For tests of services: `manualClock()` moves only when told to. Redis decides by its own clock, so it is meant for
+   * `memory:` and `embedded:`.
+   */
   clock?: Clock
   /** How often to delete expired data. 0: only when `upkeep()` is called. */
   sweepIntervalMs?: number
@@ -56,12 +67,16 @@ interface InstanceOptions extends Omit<EngineOptions, 'dynamodb'> {
   locks?: OpenLocksOptions
   cache?: OpenCacheOptions
   metrics?: MetricsOptions
+  /** Whether this process announces itself to the others of the store (default: no), and by which name. */
+  fleet?: Partial<FleetOptions>
   audit?: OpenAuditOptions
   /**
-   * What a check returns when neither memory nor the store can answer: an error
-   * (default), or allowed, marked as degraded.
+   * What a check returns when neither fresh memory nor the store can answer: an error (default), allowed, or what
+   * memory last knew. The latter two are marked as degraded.
    */
   onUnavailable?: OnUnavailable
+  /** For `onUnavailable: 'last-known'`. */
+  lastKnown?: Partial<LastKnownOptions>
   tracing?: {
     /** Whether to make spans if the host has registered an OpenTelemetry provider. Default: true. */
     enabled?: boolean

@@ -28,7 +28,7 @@ export async function openPorts(
   const portOf = async <Guard extends 'limits' | 'idempotency' | 'tokens' | 'locks' | 'audit'>(
     guard: Guard,
   ) => (await stores.of(options[guard]?.store)).ports[guard]
-  const { allowlists, keys } = main.ports
+  const { allowlists, keys, sessions } = main.ports
   const limits = await portOf('limits')
   const idempotency = await portOf('idempotency')
   const codeStore = await stores.of(options.codes?.store)
@@ -39,6 +39,6 @@ export async function openPorts(
   // If guards use several stores, the slowest one determines how long a change may take.
   const timeouts = stores.open.map(({ engine }) => engine.writeTimeoutMs ?? DEFAULT_WRITE_TIMEOUT_MS)
   const { cache } = (await stores.of(options.cache?.store, 'caches')).ports
-  const ports = { allowlists, keys, limits, idempotency, codes, tokens, locks, cache, audit }
+  const ports = { allowlists, keys, sessions, limits, idempotency, codes, tokens, locks, cache, audit }
   return { main, ports, codeEngine: codeStore.engine, changeTimeoutMs: Math.max(...timeouts) }
 }

@@ -8,7 +8,7 @@ const GUARDS = Object.keys(PORTS) as GuardName[]
 
 /** Options that only one guard uses: whoever gives them means to use the guard. */
 const OPTIONS_OF: Partial<Record<keyof OwnEngineOptions, GuardName>> = {
-  ...{ membership: 'allowlists', import: 'allowlists', onUnavailable: 'allowlists' },
+  ...{ membership: 'allowlists', import: 'allowlists', onUnavailable: 'allowlists', lastKnown: 'allowlists' },
   ...{ limits: 'limits', idempotency: 'idempotency', codes: 'codes', tokens: 'tokens', locks: 'locks' },
   ...{ cache: 'cache', audit: 'audit' },
 }
@@ -32,9 +32,9 @@ export function checkOwnEngine(options: OwnEngineOptions & { store?: string }): 
   throw refused(`${engine.name} does not offer ${asked.join(', ')}: it offers ${offered.join(', ')}`)
 }
 
-/** Refuses an instance that lacks a guard, for what needs all of them. */
+/** Refuses an instance that lacks a guard, for what needs all of them. Sessions are needed only where people sign in. */
 export function requireGuards(catraca: AnyCatraca, who: string): asserts catraca is Catraca {
-  const missing = GUARDS.filter((guard) => catraca[guard] === undefined)
+  const missing = GUARDS.filter((guard) => guard !== 'sessions' && catraca[guard] === undefined)
   if (missing.length > 0) throw refused(`does not offer ${missing.join(', ')}, which ${who} needs`)
 }
 

@@ -1,4 +1,5 @@
-import type { Clock } from '../core/clock.js'
+import { type Clock, steadyClock, systemClock } from '../core/clock.js'
+import { timingOf } from '../core/timing.js'
 import type { Engine, EnginePorts } from '../engines/engine.js'
 import { ApiKeys } from '../guards/access/index.js'
 import { Caches } from '../guards/cache/index.js'
@@ -33,12 +34,13 @@ export function plainGuards(ports: Offered<EnginePorts>, options: OpenOptions, g
       limits &&
       new RateLimits({
         ...{ ...around, maxSeries, engine: limits },
+        ...(clock === systemClock && { steadyClock }),
         options: { ...DEFAULT_LIMITS, ...options.limits },
       }),
     idempotency:
       idempotency &&
       new Idempotency({
-        ...{ ...around, store: idempotency },
+        ...{ ...around, store: idempotency, timing: timingOf(clock) },
         options: idempotencyOptions({ ...options.idempotency, naming }),
       }),
     codes:
@@ -50,7 +52,14 @@ export function plainGuards(ports: Offered<EnginePorts>, options: OpenOptions, g
     tokens:
       tokens &&
       new TokenDenylist({ ...around, store: tokens, options: { ...DEFAULT_TOKENS, ...options.tokens } }),
-    locks: locks && new Locks({ ...around, store: locks, options: { ...DEFAULT_LOCKS, ...options.locks } }),
+    locks:
+      locks &&
+      new Locks({
+        ...around,
+        store: locks,
+        timing: timingOf(clock),
+        options: { ...DEFAULT_LOCKS, ...options.locks },
+      }),
     cache: cache && new Caches({ ...options.cache, ...around, store: cache }),
   }
 }

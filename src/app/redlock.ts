@@ -1,5 +1,5 @@
 import { CatracaError } from '../core/errors.js'
-import type { RedisEngineOptions } from '../engines/redis/index.js'
+import type { RedisEngineOptions } from '../engines/redis/options.js'
 import { storeUrlOf } from '../engines/registry.js'
 import type { LockStore } from '../guards/lock/port.js'
 

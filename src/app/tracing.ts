@@ -1,20 +1,19 @@
 import type { Attributes, Context, Span, SpanKind, Tracer } from '@opentelemetry/api'
 import { isPromise, type MaybePromise } from '../core/maybe-promise.js'
+import type { CallSpan, CallSpans, CallTracing, RequestHeaders } from './call-tracing.js'
 import { outcomeOf, type VerbCalls } from './engine-calls.js'
 
 type Api = typeof import('@opentelemetry/api')
-export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 /**
  * Spans, if the host of this process collects them. Otherwise `spans` is undefined, and
  * the check for it is the only cost.
  */
-export class Tracing {
+export class Tracing implements CallTracing {
   spans: Spans | undefined
 
   constructor(private readonly isEnabled: boolean) {}
 
-  /** Checks whether the host has registered a provider by now. */
   async look(): Promise<void> {
     if (!this.isEnabled || this.spans !== undefined || !hasProvider()) return
     const api = await import('@opentelemetry/api').catch(() => undefined)
@@ -31,7 +30,7 @@ function hasProvider(): boolean {
 }
 
 /** Names and attributes say what was done, never for whom: no customer, address, key, code or token. */
-export class Spans {
+export class Spans implements CallSpans {
   private readonly tracer: Tracer
 
   constructor(private readonly api: Api) {
@@ -50,10 +49,6 @@ export class Spans {
     })
   }
 
-  /**
-   * A request to the server, as a child of the client's span if it sends one (W3C
-   * `traceparent`, or what the host reads).
-   */
   request(method: string, route: string, headers: RequestHeaders): OpenSpan {
     const attributes = { 'http.request.method': method, 'http.route': route }
     return this.open(`${method} ${route}`, this.api.SpanKind.SERVER, this.parent(headers), attributes)
@@ -75,19 +70,17 @@ export class Spans {
   }
 }
 
-export class OpenSpan {
+export class OpenSpan implements CallSpan {
   constructor(
     private readonly api: Api,
     private readonly span: Span,
     private readonly within: Context,
   ) {}
 
-  /** Spans that begin inside are children of this one. */
   run<T>(work: () => T): T {
     return this.api.context.with(this.within, work)
   }
 
-  /** Runs an engine call and ends with it. */
   around(work: () => MaybePromise<unknown>): MaybePromise<unknown> {
     try {
       const answer = this.run(work)

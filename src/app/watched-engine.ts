@@ -1,14 +1,14 @@
 import { isPromise, type MaybePromise, whenReady } from '../core/maybe-promise.js'
 import type { Engine, GuardName } from '../engines/engine.js'
 import type { CheckStore, CheckView } from '../guards/allowlist/port.js'
+import type { CallTracing } from './call-tracing.js'
 import { type Decoration, decorated, type Method } from './decorate.js'
 import { type EngineCalls, outcomeOf, type VerbCalls } from './engine-calls.js'
-import type { Tracing } from './tracing.js'
 import { CHANGES, CHECKS, type Members, PORT_LIST, VIEW } from './watched-ports.js'
 
 export interface EngineWatch {
   readonly calls: EngineCalls
-  readonly tracing: Tracing
+  readonly tracing: CallTracing
 }
 
 type PortsOf<E extends Engine> = Pick<E, Extract<keyof E, GuardName>>
@@ -54,6 +54,7 @@ class PortWatch {
     return {
       view: (freshness) => whenReady(checks.view(freshness), (view) => this.view(view)),
       readToken: (token) => checks.readToken(token),
+      tokenAt: (list, position) => checks.tokenAt(list, position),
     }
   }
 

@@ -1,5 +1,6 @@
 import type { EnginePorts, GuardName } from '../engines/engine.js'
 import type { KeyStore } from '../guards/access/port.js'
+import type { SessionStore } from '../guards/access/sessions/port.js'
 import type { ChangeFeed } from '../guards/allowlist/changes/port.js'
 import type { IndexStore } from '../guards/allowlist/membership/port.js'
 import type {
@@ -31,6 +32,7 @@ const LISTS: Watched<ListStore> = {
   page: 'call',
   update: 'call',
   delete: 'call',
+  changeAll: 'call',
 }
 const MEMBERS: Watched<MemberStore> = {
   storesAuditEntries: 'plain',
@@ -41,7 +43,7 @@ const MEMBERS: Watched<MemberStore> = {
   listsOf: 'call',
 }
 /** Views are watched separately. */
-export const CHECKS: Watched<CheckStore> = { view: 'plain', readToken: 'plain' }
+export const CHECKS: Watched<CheckStore> = { view: 'plain', readToken: 'plain', tokenAt: 'plain' }
 export const VIEW: Watched<CheckView> = { list: 'call', member: 'call' }
 const BULK: Watched<BulkStore> = {
   begin: 'call',
@@ -50,6 +52,7 @@ const BULK: Watched<BulkStore> = {
   replace: 'plain',
   finish: 'call',
   status: 'call',
+  list: 'call',
 }
 export const CHANGES: Watched<ChangeFeed> = {
   isImmediate: 'plain',
@@ -73,8 +76,12 @@ const INDEX: Watched<IndexStore> = {
   mostUsed: 'call',
 }
 const UPKEEP: Watched<UpkeepStore> = { sweep: 'call' }
-const KEYS: Watched<KeyStore> = { add: 'call', list: 'call', remove: 'call', unlock: 'call' }
+const KEYS: Watched<KeyStore> = {
+  ...{ add: 'call', list: 'call', change: 'call', remove: 'call', unlock: 'call' },
+}
+const SESSIONS: Watched<SessionStore> = { read: 'call', swap: 'call', sweep: 'call' }
 const COUNTERS: Watched<LimitStore> = {
+  list: 'call',
   take: 'call',
   adjust: 'call',
   giveBack: 'call',
@@ -89,6 +96,8 @@ const CONFIGS: Watched<LimitConfigStore> = {
   remove: 'call',
   writeEntity: 'call',
   removeEntity: 'call',
+  listEntities: 'call',
+  changeAll: 'call',
   migrate: 'call',
   secret: 'call',
   watch: 'plain',
@@ -101,6 +110,7 @@ const IDEMPOTENCY: Watched<IdempotencyStore> = {
   fail: 'call',
   release: 'call',
   extend: 'call',
+  list: 'call',
   read: 'call',
   remove: 'call',
   sweep: 'call',
@@ -126,6 +136,7 @@ const LOCKS: Watched<LockStore> = {
   acquire: 'call',
   extend: 'call',
   release: 'call',
+  list: 'call',
   read: 'call',
   remove: 'call',
   watch: 'plain',
@@ -134,6 +145,7 @@ const LOCKS: Watched<LockStore> = {
 }
 const CACHE: Watched<CacheStore> = {
   maxValueBytes: 'plain',
+  list: 'call',
   read: 'call',
   begin: 'call',
   store: 'call',
@@ -160,6 +172,7 @@ export const PORTS: {
     ...{ changes: CHANGES, index: INDEX, upkeep: UPKEEP },
   },
   keys: KEYS,
+  sessions: SESSIONS,
   limits: { counters: COUNTERS, configs: CONFIGS, usage: USAGE },
   ...{ idempotency: IDEMPOTENCY, codes: CODES, tokens: TOKENS, locks: LOCKS, cache: CACHE, audit: AUDIT },
 }

@@ -6,9 +6,11 @@ import { addBenchCommands } from './commands/bench.js'
 import { addCacheCommands } from './commands/cache.js'
 import { addCheckCommand } from './commands/check.js'
 import { addCodeCommands } from './commands/codes.js'
+import { addConfigFileCommands } from './commands/config-file.js'
 import { addDoctorCommand } from './commands/doctor.js'
 import { addDynamodbCommands } from './commands/dynamodb.js'
 import { addExportCommand } from './commands/export.js'
+import { addFleetCommand } from './commands/fleet.js'
 import { addIdempotencyCommands } from './commands/idempotency.js'
 import { addImportCommands } from './commands/import.js'
 import { addIndexCommands } from './commands/indexes.js'
@@ -52,7 +54,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addReshardCommand(allowlist)
   addIndexCommands(allowlist, program)
   addLimitCommands(program)
-  addLimitConfigCommands(program)
+  addConfigFileCommands(addLimitConfigCommands(program))
   addIdempotencyCommands(program)
   addCodeCommands(program)
   addTokenCommands(program)
@@ -62,6 +64,7 @@ export function buildProgram({ json }: { json: boolean }): Command {
   addAuditCommands(program)
   addDynamodbCommands(program)
   addRelayCommand(program)
+  addFleetCommand(program)
   addDoctorCommand(program)
   addBackupCommands(program)
   addBenchCommands(program)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { OpenOptions } from '../app/open-catraca.js'
 import type { Config } from '../config/schema.js'
 import { CatracaError } from '../core/errors.js'
+import type { GrpcOptions } from '../server/grpc/options.js'
 import type { ServerOptions } from '../server/options.js'
 
 const DAY_MS = 24 * 3_600_000
@@ -24,6 +25,10 @@ export function openOptions(config: Config, store: string): OpenOptions {
     cache: { ...cache, ...defined({ store: stores.cache }) },
     audit: { ...audit, ...defined({ store: stores.audit }) },
     onUnavailable: allowlists.onUnavailable,
+    lastKnown: {
+      maxStalenessMs: allowlists.maxStalenessMs,
+      onNotInMemory: allowlists.onNotInMemory,
+    },
     metrics: { enabled: metrics.enabled, maxSeries: metrics.maxSeries },
     tracing: config.tracing,
     sweepIntervalMs: allowlists.sweepIntervalMs,
@@ -77,7 +82,17 @@ export function servingOptions(config: Config, store: string): OpenOptions {
   const given = openOptions(config, store)
   const required = usesCodes(config)
   const actor = { kind: 'library', name: 'server' } as const
-  const options = { ...given, codes: { ...given.codes, required }, audit: { ...given.audit, actor } }
+  const { enabled, name } = config.fleet
+  const { diskCopy: directory, diskCopyMaxBytes: maxDiskBytes } = config.allowlists
+  const copy = { ...defined({ directory }), maxDiskBytes, keepKeys: config.access.diskCopy }
+  const options = {
+    ...given,
+    // Only a server: a command that ends soon would leave a copy of the little that it has seen.
+    lastKnown: { ...given.lastKnown, ...copy },
+    codes: { ...given.codes, required },
+    audit: { ...given.audit, actor },
+    fleet: { enabled, announce: enabled, name },
+  }
   const { hotTier, hotLists = [] } = config.dynamodb
   const url = hotTier.read()
   if (url === undefined && hotLists.length > 0) {
@@ -106,7 +121,8 @@ function redisTls({ redis: { tlsCaFile, tlsServerName } }: Config) {
 }
 
 function dynamodbOptions({ dynamodb }: Config): NonNullable<OpenOptions['dynamodb']> {
-  const { hotTier: _, hotLists: __, tenShardsAbove, fiftyShardsAbove, giantAbove, ...rest } = dynamodb
+  const { hotTier: _, hotLists: __, logBatchMs: ___, ...options } = dynamodb
+  const { tenShardsAbove, fiftyShardsAbove, giantAbove, ...rest } = options
   return {
     ...defined(rest),
     sizes: [
@@ -126,7 +142,8 @@ function readCertificate(file: string): string {
   }
 }
 
-export function serverOptions({ server, keys, access, metrics, limits }: Config): ServerOptions {
+export function serverOptions(config: Config): ServerOptions {
+  const { server, keys, access, metrics, limits, flags, grpc } = config
   const { workers: _, logLevel: __, logHashKey, tlsCert, tlsKey, tlsClientCa, ...options } = server
   return {
     ...defined({ ...options, logHashKey: logHashKey.read(), tls: tlsSource(server) }),
@@ -134,6 +151,28 @@ export function serverOptions({ server, keys, access, metrics, limits }: Config)
     keyMaxStaleMs: access.maxStaleMs,
     metrics: metrics.enabled,
     inlineLimits: limits.inline,
+    flags: defined(flags),
+    ...(grpc.port !== undefined && { grpc: { ...grpc, port: grpc.port } as GrpcOptions }),
+    ...defined({ signIn: signInOptions(config) }),
+  }
+}
+
+function signInOptions({ oidc }: Config): ServerOptions['signIn'] {
+  const { issuer, clientId, baseUrl, clientSecret, secret, ...options } = oidc
+  if (issuer === undefined) {
+    const given = { clientId, baseUrl, clientSecret: clientSecret.read(), secret: secret.read() }
+    const without = Object.keys(defined(given))[0] ?? (options.roles.length > 0 ? 'roles' : undefined)
+    if (without !== undefined) throw new CatracaError('CONFIG_INVALID', `oidc.${without} needs oidc.issuer`)
+    return undefined
+  }
+  const needed = { clientId, baseUrl, secret: secret.read() }
+  for (const [name, value] of Object.entries(needed)) {
+    if (value === undefined) throw new CatracaError('CONFIG_INVALID', `oidc.issuer needs oidc.${name}`)
+  }
+  return {
+    ...{ ...defined(options), issuer, clientId: clientId!, baseUrl: baseUrl! },
+    secret: () => secret.read()!,
+    clientSecret: () => clientSecret.read(),
   }
 }
 

@@ -13,6 +13,8 @@ export interface ClientOptions {
    * waits for ever.
    */
   timeoutMs?: number | undefined
+  /** Why this client makes changes, for the audit trail. */
+  reason?: string | undefined
   /** Replaces the global `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
 }
@@ -34,13 +36,14 @@ async function perform(
   options: ClientOptions,
   facts: OperationFacts,
   input: Input,
-  { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS }: CallOptions,
+  { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS, onHeaders, reason = options.reason }: CallOptions,
 ): Promise<unknown> {
-  const { url, init } = requestOf(facts, input, options.url, keyOf(options))
+  const { url, init } = requestOf(facts, input, options.url, keyOf(options), reason)
   const clock = timer(signal, facts.body === 'stream' ? 0 : timeoutMs)
   let isStreaming = false
   try {
     const response = await (options.fetch ?? globalThis.fetch)(url, { ...init, signal: clock.signal })
+    onHeaders?.(response.headers)
     if (!response.ok) throw await errorOf(response)
     isStreaming = facts.answer === 'stream'
     if (isStreaming) return response

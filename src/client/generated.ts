@@ -7,6 +7,9 @@ export type Member = ResourceOf<'Member'>
 export type CheckAnswer = ResourceOf<'CheckAnswer'>
 export type ImportResult = ResourceOf<'ImportResult'>
 export type ImportStatus = ResourceOf<'ImportStatus'>
+export type Flag = ResourceOf<'Flag'>
+export type FlagFailure = ResourceOf<'FlagFailure'>
+export type FleetView = ResourceOf<'FleetView'>
 export type Problem = ResourceOf<'Problem'>
 
 export type AcquireInput = InputOf<'acquire'>
@@ -19,6 +22,12 @@ export type AdjustLeaseInput = InputOf<'adjustLease'>
 export type AdjustLeaseAnswer = AnswerOf<'adjustLease'>
 export type CacheStatsInput = InputOf<'cacheStats'>
 export type CacheStatsAnswer = AnswerOf<'cacheStats'>
+export type ChangeAllowlistsInput = InputOf<'changeAllowlists'>
+export type ChangeAllowlistsAnswer = AnswerOf<'changeAllowlists'>
+export type ChangeConfigsInput = InputOf<'changeConfigs'>
+export type ChangeConfigsAnswer = AnswerOf<'changeConfigs'>
+export type ChangeEntitiesInput = InputOf<'changeEntities'>
+export type ChangeEntitiesAnswer = AnswerOf<'changeEntities'>
 export type CheckCustomerInput = InputOf<'checkCustomer'>
 export type CheckCustomerAnswer = AnswerOf<'checkCustomer'>
 export type CheckCustomersInput = InputOf<'checkCustomers'>
@@ -47,10 +56,16 @@ export type DeleteResourceConfigInput = InputOf<'deleteResourceConfig'>
 export type DeleteResourceConfigAnswer = AnswerOf<'deleteResourceConfig'>
 export type DeleteSystemConfigInput = InputOf<'deleteSystemConfig'>
 export type DeleteSystemConfigAnswer = AnswerOf<'deleteSystemConfig'>
+export type EvaluateFlagInput = InputOf<'evaluateFlag'>
+export type EvaluateFlagAnswer = AnswerOf<'evaluateFlag'>
+export type EvaluateFlagsInput = InputOf<'evaluateFlags'>
+export type EvaluateFlagsAnswer = AnswerOf<'evaluateFlags'>
 export type ExpireCachedInput = InputOf<'expireCached'>
 export type ExpireCachedAnswer = AnswerOf<'expireCached'>
 export type ExplainCheckInput = InputOf<'explainCheck'>
 export type ExplainCheckAnswer = AnswerOf<'explainCheck'>
+export type ExportAuditInput = InputOf<'exportAudit'>
+export type ExportAuditAnswer = AnswerOf<'exportAudit'>
 export type ExportMembersInput = InputOf<'exportMembers'>
 export type ExportMembersAnswer = AnswerOf<'exportMembers'>
 export type ExtendLockInput = InputOf<'extendLock'>
@@ -59,6 +74,8 @@ export type ExtendRequestInput = InputOf<'extendRequest'>
 export type ExtendRequestAnswer = AnswerOf<'extendRequest'>
 export type FailRequestInput = InputOf<'failRequest'>
 export type FailRequestAnswer = AnswerOf<'failRequest'>
+export type FollowFlagsInput = InputOf<'followFlags'>
+export type FollowFlagsAnswer = AnswerOf<'followFlags'>
 export type ForceReleaseLockInput = InputOf<'forceReleaseLock'>
 export type ForceReleaseLockAnswer = AnswerOf<'forceReleaseLock'>
 export type GetAllowlistInput = InputOf<'getAllowlist'>
@@ -67,10 +84,14 @@ export type GetCachedInput = InputOf<'getCached'>
 export type GetCachedAnswer = AnswerOf<'getCached'>
 export type GetCodeStatusInput = InputOf<'getCodeStatus'>
 export type GetCodeStatusAnswer = AnswerOf<'getCodeStatus'>
+export type GetDenialsInput = InputOf<'getDenials'>
+export type GetDenialsAnswer = AnswerOf<'getDenials'>
 export type GetEntityInput = InputOf<'getEntity'>
 export type GetEntityAnswer = AnswerOf<'getEntity'>
 export type GetEntityConfigInput = InputOf<'getEntityConfig'>
 export type GetEntityConfigAnswer = AnswerOf<'getEntityConfig'>
+export type GetFleetInput = InputOf<'getFleet'>
+export type GetFleetAnswer = AnswerOf<'getFleet'>
 export type GetIdempotencyRecordInput = InputOf<'getIdempotencyRecord'>
 export type GetIdempotencyRecordAnswer = AnswerOf<'getIdempotencyRecord'>
 export type GetImportInput = InputOf<'getImport'>
@@ -99,6 +120,8 @@ export type GetSessionInput = InputOf<'getSession'>
 export type GetSessionAnswer = AnswerOf<'getSession'>
 export type GetShardsInput = InputOf<'getShards'>
 export type GetShardsAnswer = AnswerOf<'getShards'>
+export type GetSignInInput = InputOf<'getSignIn'>
+export type GetSignInAnswer = AnswerOf<'getSignIn'>
 export type GetSystemConfigInput = InputOf<'getSystemConfig'>
 export type GetSystemConfigAnswer = AnswerOf<'getSystemConfig'>
 export type GetUsageInput = InputOf<'getUsage'>
@@ -117,18 +140,32 @@ export type ListAllowlistsOfCustomerInput = InputOf<'listAllowlistsOfCustomer'>
 export type ListAllowlistsOfCustomerAnswer = AnswerOf<'listAllowlistsOfCustomer'>
 export type ListAuditInput = InputOf<'listAudit'>
 export type ListAuditAnswer = AnswerOf<'listAudit'>
+export type ListCachedInput = InputOf<'listCached'>
+export type ListCachedAnswer = AnswerOf<'listCached'>
 export type ListDeniedInput = InputOf<'listDenied'>
 export type ListDeniedAnswer = AnswerOf<'listDenied'>
+export type ListEntitiesInput = InputOf<'listEntities'>
+export type ListEntitiesAnswer = AnswerOf<'listEntities'>
 export type ListEntityConfigsInput = InputOf<'listEntityConfigs'>
 export type ListEntityConfigsAnswer = AnswerOf<'listEntityConfigs'>
+export type ListIdempotencyRecordsInput = InputOf<'listIdempotencyRecords'>
+export type ListIdempotencyRecordsAnswer = AnswerOf<'listIdempotencyRecords'>
+export type ListImportsInput = InputOf<'listImports'>
+export type ListImportsAnswer = AnswerOf<'listImports'>
 export type ListKeysInput = InputOf<'listKeys'>
 export type ListKeysAnswer = AnswerOf<'listKeys'>
+export type ListLocksInput = InputOf<'listLocks'>
+export type ListLocksAnswer = AnswerOf<'listLocks'>
 export type ListMembersInput = InputOf<'listMembers'>
 export type ListMembersAnswer = AnswerOf<'listMembers'>
 export type ListResourceConfigsInput = InputOf<'listResourceConfigs'>
 export type ListResourceConfigsAnswer = AnswerOf<'listResourceConfigs'>
+export type ListSubjectsInput = InputOf<'listSubjects'>
+export type ListSubjectsAnswer = AnswerOf<'listSubjects'>
 export type ListSystemConfigsInput = InputOf<'listSystemConfigs'>
 export type ListSystemConfigsAnswer = AnswerOf<'listSystemConfigs'>
+export type ListUsesInput = InputOf<'listUses'>
+export type ListUsesAnswer = AnswerOf<'listUses'>
 export type LiveInput = InputOf<'live'>
 export type LiveAnswer = AnswerOf<'live'>
 export type PauseAllowlistInput = InputOf<'pauseAllowlist'>
@@ -165,6 +202,8 @@ export type RevokeTokenInput = InputOf<'revokeToken'>
 export type RevokeTokenAnswer = AnswerOf<'revokeToken'>
 export type RevokeTokensInput = InputOf<'revokeTokens'>
 export type RevokeTokensAnswer = AnswerOf<'revokeTokens'>
+export type SampleWaveInput = InputOf<'sampleWave'>
+export type SampleWaveAnswer = AnswerOf<'sampleWave'>
 export type SetCachedInput = InputOf<'setCached'>
 export type SetCachedAnswer = AnswerOf<'setCached'>
 export type SetEntityInput = InputOf<'setEntity'>
@@ -177,8 +216,12 @@ export type SetResourceConfigInput = InputOf<'setResourceConfig'>
 export type SetResourceConfigAnswer = AnswerOf<'setResourceConfig'>
 export type SetSystemConfigInput = InputOf<'setSystemConfig'>
 export type SetSystemConfigAnswer = AnswerOf<'setSystemConfig'>
+export type SignOutInput = InputOf<'signOut'>
+export type SignOutAnswer = AnswerOf<'signOut'>
 export type UpdateAllowlistInput = InputOf<'updateAllowlist'>
 export type UpdateAllowlistAnswer = AnswerOf<'updateAllowlist'>
+export type UpdateKeyInput = InputOf<'updateKey'>
+export type UpdateKeyAnswer = AnswerOf<'updateKey'>
 export type VerifyCodeInput = InputOf<'verifyCode'>
 export type VerifyCodeAnswer = AnswerOf<'verifyCode'>
 
@@ -194,6 +237,12 @@ export interface Operations {
   adjustLease(input: AdjustLeaseInput, options?: CallOptions): Promise<AdjustLeaseAnswer>
   /** Hits, misses, loads and the state of both tiers: `GET /cache` */
   cacheStats(input?: CacheStatsInput, options?: CallOptions): Promise<CacheStatsAnswer>
+  /** Create, change and delete many allowlists: all of them, or none: `POST /allowlists/changes` */
+  changeAllowlists(input: ChangeAllowlistsInput, options?: CallOptions): Promise<ChangeAllowlistsAnswer>
+  /** Set and delete many limit configurations: all of them, or none: `POST /config/changes` */
+  changeConfigs(input: ChangeConfigsInput, options?: CallOptions): Promise<ChangeConfigsAnswer>
+  /** Set and remove the parents of many entities: all of them, or none: `POST /entities/changes` */
+  changeEntities(input: ChangeEntitiesInput, options?: CallOptions): Promise<ChangeEntitiesAnswer>
   /** May this customer pass?: `GET /customers/{customerId}/check` */
   checkCustomer(input: CheckCustomerInput, options?: CallOptions): Promise<CheckCustomerAnswer>
   /** May these customers pass?: `POST /check` */
@@ -222,11 +271,17 @@ export interface Operations {
   deleteResourceConfig(input: DeleteResourceConfigInput, options?: CallOptions): Promise<DeleteResourceConfigAnswer>
   /** Delete the limit configuration of the system level: `DELETE /config/system/{resource}` */
   deleteSystemConfig(input: DeleteSystemConfigInput, options?: CallOptions): Promise<DeleteSystemConfigAnswer>
+  /** Evaluate a list or wave as a boolean flag: `POST /ofrep/v1/evaluate/flags/{key}` */
+  evaluateFlag(input: EvaluateFlagInput, options?: CallOptions): Promise<EvaluateFlagAnswer>
+  /** Evaluate all flags that `flags.exposed` names: `POST /ofrep/v1/evaluate/flags` */
+  evaluateFlags(input?: EvaluateFlagsInput, options?: CallOptions): Promise<EvaluateFlagsAnswer>
   /** Mark a value as stale: the next request loads it again, and the stale value serves if the load fails: `POST /cache/{space}/{key}/expire` */
   expireCached(input: ExpireCachedInput, options?: CallOptions): Promise<ExpireCachedAnswer>
-  /** May this customer pass, and why?: `GET /customers/{customerId}/explain` */
+  /** May this customer pass, and why? Without `allowlists`: over all lists, page by page: `GET /customers/{customerId}/explain` */
   explainCheck(input: ExplainCheckInput, options?: CallOptions): Promise<ExplainCheckAnswer>
-  /** Export the members, in the format asked by `Accept`: `GET /allowlists/{id}/export` */
+  /** Export the changes as CSV for spreadsheets; newest first, up to 100,000: `GET /audit/export` */
+  exportAudit(input?: ExportAuditInput, options?: CallOptions): Promise<ExportAuditAnswer>
+  /** Export the members, or those of its base who pass a wave now, in the format asked by `Accept`: `GET /allowlists/{id}/export` */
   exportMembers(input: ExportMembersInput, options?: CallOptions): Promise<ExportMembersAnswer>
   /** Extend a lock: `POST /locks/{name}/extend` */
   extendLock(input: ExtendLockInput, options?: CallOptions): Promise<ExtendLockAnswer>
@@ -234,6 +289,8 @@ export interface Operations {
   extendRequest(input: ExtendRequestInput, options?: CallOptions): Promise<ExtendRequestAnswer>
   /** Record that the request failed: it can be claimed again: `POST /idempotency/{operation}/{key}/fail` */
   failRequest(input: FailRequestInput, options?: CallOptions): Promise<FailRequestAnswer>
+  /** Follow the flags of one customer: an event for every change: `GET /ofrep/v1/events` */
+  followFlags(input?: FollowFlagsInput, options?: CallOptions): Promise<FollowFlagsAnswer>
   /** Release a lock that another caller holds. The holder notices when its fence is refused, or when it extends the lock: `DELETE /locks/{name}` */
   forceReleaseLock(input: ForceReleaseLockInput, options?: CallOptions): Promise<ForceReleaseLockAnswer>
   /** Read an allowlist: `GET /allowlists/{id}` */
@@ -242,10 +299,14 @@ export interface Operations {
   getCached(input: GetCachedInput, options?: CallOptions): Promise<GetCachedAnswer>
   /** Read whether a code is pending and whether the address is locked; never the code: `POST /otp/{channel}/status` */
   getCodeStatus(input: GetCodeStatusInput, options?: CallOptions): Promise<GetCodeStatusAnswer>
+  /** The lists and limits that this process denied by most often: `GET /stats/denials` */
+  getDenials(input?: GetDenialsInput, options?: CallOptions): Promise<GetDenialsAnswer>
   /** Read the parent of an entity: `GET /entities/{id}` */
   getEntity(input: GetEntityInput, options?: CallOptions): Promise<GetEntityAnswer>
   /** Read the limit configuration of an entity: `GET /config/entities/{entity}/{resource}` */
   getEntityConfig(input: GetEntityConfigInput, options?: CallOptions): Promise<GetEntityConfigAnswer>
+  /** All processes that use the store, and their sums: `GET /fleet` */
+  getFleet(input?: GetFleetInput, options?: CallOptions): Promise<GetFleetAnswer>
   /** Read a record, without the token of its owner: `GET /idempotency/{operation}/{key}` */
   getIdempotencyRecord(input: GetIdempotencyRecordInput, options?: CallOptions): Promise<GetIdempotencyRecordAnswer>
   /** Read the status of an import: `GET /allowlists/{id}/imports/{importId}` */
@@ -274,13 +335,15 @@ export interface Operations {
   getSession(input?: GetSessionInput, options?: CallOptions): Promise<GetSessionAnswer>
   /** Read the shards of an allowlist, and the progress of a move: `GET /allowlists/{id}/reshard` */
   getShards(input: GetShardsInput, options?: CallOptions): Promise<GetShardsAnswer>
+  /** Can people sign in with a provider?: `GET /sign-in/offer` */
+  getSignIn(input?: GetSignInInput, options?: CallOptions): Promise<GetSignInAnswer>
   /** Read the limit configuration of the system level: `GET /config/system/{resource}` */
   getSystemConfig(input: GetSystemConfigInput, options?: CallOptions): Promise<GetSystemConfigAnswer>
   /** Read the usage of an entity by hour or day, for hours in which it was among the heaviest: `GET /limits/{entity}/{resource}/usage` */
   getUsage(input: GetUsageInput, options?: CallOptions): Promise<GetUsageAnswer>
   /** State of every engine: `GET /health` */
   health(input?: HealthInput, options?: CallOptions): Promise<HealthAnswer>
-  /** Import customers from CSV, NDJSON or one id per line, also gzip, of any size: `POST /allowlists/{id}/import` */
+  /** Add, replace or remove customers from CSV, NDJSON or one id per line, also gzip, of any size: `POST /allowlists/{id}/import` */
   importMembers(input: ImportMembersInput, options?: CallOptions): Promise<ImportMembersAnswer>
   /** Issue a one-time code; it replaces the pending one: `POST /otp/{channel}` */
   issueCode(input: IssueCodeInput, options?: CallOptions): Promise<IssueCodeAnswer>
@@ -292,18 +355,32 @@ export interface Operations {
   listAllowlistsOfCustomer(input: ListAllowlistsOfCustomerInput, options?: CallOptions): Promise<ListAllowlistsOfCustomerAnswer>
   /** List the changes: who changed what, when, and the values before and after; newest first: `GET /audit` */
   listAudit(input?: ListAuditInput, options?: CallOptions): Promise<ListAuditAnswer>
+  /** List the keys that the store has of a space, without their values. Does not block the store: `GET /cache/{space}` */
+  listCached(input: ListCachedInput, options?: CallOptions): Promise<ListCachedAnswer>
   /** List the entities that this process denied most often in the last hour: `GET /limits/denied` */
   listDenied(input?: ListDeniedInput, options?: CallOptions): Promise<ListDeniedAnswer>
+  /** List the entities that have a parent: `GET /entities` */
+  listEntities(input?: ListEntitiesInput, options?: CallOptions): Promise<ListEntitiesAnswer>
   /** List the limit configurations of an entity: `GET /config/entities` */
   listEntityConfigs(input?: ListEntityConfigsInput, options?: CallOptions): Promise<ListEntityConfigsAnswer>
+  /** List records, without requests, responses and owners. Does not block the store: `GET /idempotency` */
+  listIdempotencyRecords(input?: ListIdempotencyRecordsInput, options?: CallOptions): Promise<ListIdempotencyRecordsAnswer>
+  /** List the imports of the last 7 days with their results: `GET /allowlists/{id}/imports` */
+  listImports(input: ListImportsInput, options?: CallOptions): Promise<ListImportsAnswer>
   /** List the API keys of the store: `GET /keys` */
   listKeys(input?: ListKeysInput, options?: CallOptions): Promise<ListKeysAnswer>
+  /** List the locks that are held; never by whom. Does not block the store: `GET /locks` */
+  listLocks(input?: ListLocksInput, options?: CallOptions): Promise<ListLocksAnswer>
   /** List the members of an allowlist: `GET /allowlists/{id}/customers` */
   listMembers(input: ListMembersInput, options?: CallOptions): Promise<ListMembersAnswer>
   /** List the limit configurations of a resource: `GET /config/resources` */
   listResourceConfigs(input?: ListResourceConfigsInput, options?: CallOptions): Promise<ListResourceConfigsAnswer>
+  /** List the entities with a recorded use, and what is left of their limits. Does not block the store: `GET /limits` */
+  listSubjects(input?: ListSubjectsInput, options?: CallOptions): Promise<ListSubjectsAnswer>
   /** List the limit configurations of the system level: `GET /config/system` */
   listSystemConfigs(input?: ListSystemConfigsInput, options?: CallOptions): Promise<ListSystemConfigsAnswer>
+  /** List the waves whose base or exclusion an allowlist is: `GET /allowlists/{id}/used-by` */
+  listUses(input: ListUsesInput, options?: CallOptions): Promise<ListUsesAnswer>
   /** Is the process alive?: `GET /live` */
   live(input?: LiveInput, options?: CallOptions): Promise<LiveAnswer>
   /** Pause a wave: no customer passes, and its rule is kept. Works on any version: `POST /allowlists/{id}/pause` */
@@ -328,7 +405,7 @@ export interface Operations {
   reshardAllowlist(input: ReshardAllowlistInput, options?: CallOptions): Promise<ReshardAllowlistAnswer>
   /** Read the effective limits of an entity, or without `entity` of one that has no configuration, and the level that each field comes from: `GET /config/resolve` */
   resolveLimits(input: ResolveLimitsInput, options?: CallOptions): Promise<ResolveLimitsAnswer>
-  /** Resume a paused wave with the rule that it had: `POST /allowlists/{id}/resume` */
+  /** Resume a paused wave with the rule that it had; with `shift`, its later steps move by the time paused: `POST /allowlists/{id}/resume` */
   resumeAllowlist(input: ResumeAllowlistInput, options?: CallOptions): Promise<ResumeAllowlistAnswer>
   /** Revoke the pending code, and unlock the address: `POST /otp/{channel}/revoke` */
   revokeCode(input: RevokeCodeInput, options?: CallOptions): Promise<RevokeCodeAnswer>
@@ -340,6 +417,8 @@ export interface Operations {
   revokeToken(input: RevokeTokenInput, options?: CallOptions): Promise<RevokeTokenAnswer>
   /** Revoke up to 1,000 tokens: `POST /revoked-tokens` */
   revokeTokens(input: RevokeTokensInput, options?: CallOptions): Promise<RevokeTokensAnswer>
+  /** Name some customers who pass a wave now, from its base list: `GET /allowlists/{id}/sample` */
+  sampleWave(input: SampleWaveInput, options?: CallOptions): Promise<SampleWaveAnswer>
   /** Cache a value; with a lease, only while the lease is valid: `PUT /cache/{space}/{key}` */
   setCached(input: SetCachedInput, options?: CallOptions): Promise<SetCachedAnswer>
   /** Set the parent of an entity; its calls consume from the parent too: `PUT /entities/{id}` */
@@ -352,8 +431,12 @@ export interface Operations {
   setResourceConfig(input: SetResourceConfigInput, options?: CallOptions): Promise<SetResourceConfigAnswer>
   /** Set the limit configuration of the system level; absent fields are inherited: `PUT /config/system/{resource}` */
   setSystemConfig(input: SetSystemConfigInput, options?: CallOptions): Promise<SetSystemConfigAnswer>
-  /** Change the name or the config of an allowlist; with `If-Match`, only if its version is still the given one: `PATCH /allowlists/{id}` */
+  /** End the session of this browser: `POST /sign-out` */
+  signOut(input?: SignOutInput, options?: CallOptions): Promise<SignOutAnswer>
+  /** Change the name, the config or the labels of an allowlist; with `If-Match`, only if its version is still the given one: `PATCH /allowlists/{id}` */
   updateAllowlist(input: UpdateAllowlistInput, options?: CallOptions): Promise<UpdateAllowlistAnswer>
+  /** Change scopes or expiry of an API key: `PATCH /keys/{name}` */
+  updateKey(input: UpdateKeyInput, options?: CallOptions): Promise<UpdateKeyAnswer>
   /** Verify a one-time code; a code works once: `POST /otp/{channel}/verify` */
   verifyCode(input: VerifyCodeInput, options?: CallOptions): Promise<VerifyCodeAnswer>
 }
@@ -365,6 +448,9 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   addMember: { method: 'PUT', path: '/allowlists/{id}/customers/{customerId}', body: 'json' },
   adjustLease: { method: 'POST', path: '/leases/{leaseId}/adjust', body: 'json' },
   cacheStats: { method: 'GET', path: '/cache' },
+  changeAllowlists: { method: 'POST', path: '/allowlists/changes', body: 'json' },
+  changeConfigs: { method: 'POST', path: '/config/changes', body: 'json' },
+  changeEntities: { method: 'POST', path: '/entities/changes', body: 'json' },
   checkCustomer: { method: 'GET', path: '/customers/{customerId}/check', query: ['allowlists', 'consistency', 'atLeast'] },
   checkCustomers: { method: 'POST', path: '/check', query: ['consistency', 'atLeast'], body: 'json' },
   checkToken: { method: 'GET', path: '/revoked-tokens/{jti}', query: ['subject', 'issuedAt'] },
@@ -379,18 +465,24 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   deleteIdempotencyRecord: { method: 'DELETE', path: '/idempotency/{operation}/{key}', answer: 'none' },
   deleteResourceConfig: { method: 'DELETE', path: '/config/resources/{resource}', answer: 'none' },
   deleteSystemConfig: { method: 'DELETE', path: '/config/system/{resource}', answer: 'none' },
+  evaluateFlag: { method: 'POST', path: '/ofrep/v1/evaluate/flags/{key}', body: 'json' },
+  evaluateFlags: { method: 'POST', path: '/ofrep/v1/evaluate/flags', query: ['flagConfigEtag', 'flagConfigLastModified'], body: 'json' },
   expireCached: { method: 'POST', path: '/cache/{space}/{key}/expire', answer: 'none' },
-  explainCheck: { method: 'GET', path: '/customers/{customerId}/explain', query: ['allowlists'] },
+  explainCheck: { method: 'GET', path: '/customers/{customerId}/explain', query: ['allowlists', 'type', 'outcome', 'limit', 'cursor'] },
+  exportAudit: { method: 'GET', path: '/audit/export', query: ['target', 'actor', 'search', 'action', 'from', 'to'], answer: 'stream', accept: ['text/csv'] },
   exportMembers: { method: 'GET', path: '/allowlists/{id}/export', query: ['spreadsheet'], answer: 'stream', accept: ['text/csv', 'application/x-ndjson', 'text/plain'] },
   extendLock: { method: 'POST', path: '/locks/{name}/extend', body: 'json' },
   extendRequest: { method: 'POST', path: '/idempotency/{operation}/{key}/extend', body: 'json' },
   failRequest: { method: 'POST', path: '/idempotency/{operation}/{key}/fail', body: 'json' },
+  followFlags: { method: 'GET', path: '/ofrep/v1/events', query: ['targetingKey'], headers: { lastEventId: 'last-event-id' }, answer: 'stream', accept: ['text/event-stream'] },
   forceReleaseLock: { method: 'DELETE', path: '/locks/{name}', answer: 'none' },
   getAllowlist: { method: 'GET', path: '/allowlists/{id}' },
   getCached: { method: 'GET', path: '/cache/{space}/{key}' },
   getCodeStatus: { method: 'POST', path: '/otp/{channel}/status', body: 'json' },
+  getDenials: { method: 'GET', path: '/stats/denials', query: ['limit'] },
   getEntity: { method: 'GET', path: '/entities/{id}' },
   getEntityConfig: { method: 'GET', path: '/config/entities/{entity}/{resource}' },
+  getFleet: { method: 'GET', path: '/fleet' },
   getIdempotencyRecord: { method: 'GET', path: '/idempotency/{operation}/{key}' },
   getImport: { method: 'GET', path: '/allowlists/{id}/imports/{importId}' },
   getIndex: { method: 'GET', path: '/allowlists/{id}/index' },
@@ -405,21 +497,29 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getSeries: { method: 'GET', path: '/stats/series', query: ['minutes'] },
   getSession: { method: 'GET', path: '/session' },
   getShards: { method: 'GET', path: '/allowlists/{id}/reshard' },
+  getSignIn: { method: 'GET', path: '/sign-in/offer' },
   getSystemConfig: { method: 'GET', path: '/config/system/{resource}' },
   getUsage: { method: 'GET', path: '/limits/{entity}/{resource}/usage', query: ['step', 'from', 'to'] },
   health: { method: 'GET', path: '/health' },
   importMembers: { method: 'POST', path: '/allowlists/{id}/import', query: ['mode', 'importId', 'addedBy', 'column', 'format', 'maxErrors', 'async'], body: 'stream' },
   issueCode: { method: 'POST', path: '/otp/{channel}', body: 'json' },
   leaseCached: { method: 'POST', path: '/cache/{space}/{key}/lease', body: 'json' },
-  listAllowlists: { method: 'GET', path: '/allowlists', query: ['limit', 'cursor', 'search', 'type', 'sort', 'order'] },
+  listAllowlists: { method: 'GET', path: '/allowlists', query: ['limit', 'cursor', 'search', 'prefix', 'tag', 'owner', 'type', 'state', 'nextStepBefore', 'sort', 'order'] },
   listAllowlistsOfCustomer: { method: 'GET', path: '/customers/{customerId}/allowlists', query: ['limit', 'cursor'] },
   listAudit: { method: 'GET', path: '/audit', query: ['target', 'actor', 'search', 'action', 'from', 'to', 'limit', 'cursor'] },
+  listCached: { method: 'GET', path: '/cache/{space}', query: ['prefix', 'limit', 'cursor'] },
   listDenied: { method: 'GET', path: '/limits/denied', query: ['resource', 'limit'] },
+  listEntities: { method: 'GET', path: '/entities', query: ['limit', 'cursor'] },
   listEntityConfigs: { method: 'GET', path: '/config/entities', query: ['limit', 'cursor', 'resource'] },
+  listIdempotencyRecords: { method: 'GET', path: '/idempotency', query: ['prefix', 'limit', 'cursor', 'operation', 'status', 'leaseEnded', 'olderThanSeconds'] },
+  listImports: { method: 'GET', path: '/allowlists/{id}/imports', query: ['limit'] },
   listKeys: { method: 'GET', path: '/keys' },
-  listMembers: { method: 'GET', path: '/allowlists/{id}/customers', query: ['limit', 'cursor'] },
+  listLocks: { method: 'GET', path: '/locks', query: ['prefix', 'limit', 'cursor', 'olderThanSeconds'] },
+  listMembers: { method: 'GET', path: '/allowlists/{id}/customers', query: ['limit', 'cursor', 'prefix'] },
   listResourceConfigs: { method: 'GET', path: '/config/resources', query: ['limit', 'cursor'] },
+  listSubjects: { method: 'GET', path: '/limits', query: ['prefix', 'limit', 'cursor', 'resource'] },
   listSystemConfigs: { method: 'GET', path: '/config/system', query: ['limit', 'cursor'] },
+  listUses: { method: 'GET', path: '/allowlists/{id}/used-by' },
   live: { method: 'GET', path: '/live' },
   pauseAllowlist: { method: 'POST', path: '/allowlists/{id}/pause' },
   ready: { method: 'GET', path: '/ready' },
@@ -432,18 +532,21 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   resetLimits: { method: 'DELETE', path: '/limits/{entity}/{resource}', answer: 'none' },
   reshardAllowlist: { method: 'POST', path: '/allowlists/{id}/reshard', body: 'json' },
   resolveLimits: { method: 'GET', path: '/config/resolve', query: ['entity', 'resource'] },
-  resumeAllowlist: { method: 'POST', path: '/allowlists/{id}/resume', headers: { ifMatch: 'if-match' } },
+  resumeAllowlist: { method: 'POST', path: '/allowlists/{id}/resume', headers: { ifMatch: 'if-match' }, body: 'json' },
   revokeCode: { method: 'POST', path: '/otp/{channel}/revoke', body: 'json' },
   revokeKey: { method: 'DELETE', path: '/keys/{name}', answer: 'none' },
   revokeSubject: { method: 'PUT', path: '/revoked-subjects/{subject}', body: 'json', answer: 'none' },
   revokeToken: { method: 'PUT', path: '/revoked-tokens/{jti}', body: 'json', answer: 'none' },
   revokeTokens: { method: 'POST', path: '/revoked-tokens', body: 'json', answer: 'none' },
+  sampleWave: { method: 'GET', path: '/allowlists/{id}/sample', query: ['limit'] },
   setCached: { method: 'PUT', path: '/cache/{space}/{key}', body: 'json', answer: 'none' },
   setEntity: { method: 'PUT', path: '/entities/{id}', body: 'json' },
   setEntityConfig: { method: 'PUT', path: '/config/entities/{entity}/{resource}', body: 'json' },
   setLogLevel: { method: 'PUT', path: '/log-level', body: 'json' },
   setResourceConfig: { method: 'PUT', path: '/config/resources/{resource}', body: 'json' },
   setSystemConfig: { method: 'PUT', path: '/config/system/{resource}', body: 'json' },
+  signOut: { method: 'POST', path: '/sign-out' },
   updateAllowlist: { method: 'PATCH', path: '/allowlists/{id}', headers: { ifMatch: 'if-match' }, body: 'json' },
+  updateKey: { method: 'PATCH', path: '/keys/{name}', body: 'json' },
   verifyCode: { method: 'POST', path: '/otp/{channel}/verify', body: 'json' },
 }

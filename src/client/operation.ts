@@ -3,6 +3,10 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
   /** Overrides the timeout of the client; 0 waits for ever. */
   timeoutMs?: number | undefined
+  /** Why a change is made, for the audit trail; instead of the reason of the client. */
+  reason?: string | undefined
+  /** Called with the headers of the response, also when the call then fails. */
+  onHeaders?: ((headers: Headers) => void) | undefined
 }
 
 /** A body of any size. In a browser use a `Blob` or a `File`: not all browsers send streams. */

@@ -14,8 +14,11 @@ export function requestOf(
   input: Input,
   base: string,
   key: string | undefined,
+  reason?: string,
 ): PlannedRequest {
   const headers = headersOf(facts, input)
+  // Headers hold only ASCII.
+  if (reason !== undefined && facts.method !== 'GET') headers['catraca-reason'] = encodeURIComponent(reason)
   if (key !== undefined) headers.authorization = `Bearer ${key}`
   return {
     url: base.replace(/\/+$/, '') + pathOf(facts.path, input) + queryOf(facts.query ?? [], input),

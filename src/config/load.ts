@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { CatracaError } from '../core/errors.js'
-import { type Config, isSetting, SCHEMA, SETTINGS, type Setting } from './schema.js'
+import { DYNAMODB_PROFILES, type DynamodbProfile } from '../engines/dynamodb/defaults.js'
+import { type Config, isSetting, type NamedSetting, SCHEMA, SETTINGS } from './schema.js'
 import { fileSecret, fixedSecret } from './secret.js'
 import {
   CONFIG_FILE_ENV,
@@ -40,6 +41,7 @@ export function loadConfig(options: LoadOptions): Config {
     values.set(path, readings.length === 0 ? setting.default : readings[0])
   }
   if (problems.length > 0) throw configInvalid(problems)
+  for (const [path, value] of profileDefaults(values)) if (!found.has(path)) values.set(path, value)
   if (found.get('store')?.[0]?.kind === 'flag') {
     for (const capability of Object.keys(SCHEMA.stores)) values.set(`stores.${capability}`, undefined)
   }
@@ -51,8 +53,18 @@ export function storeOf(config: Config, capability: keyof Config['stores']): str
   return config.stores[capability] ?? config.store
 }
 
+/** What the profile of a DynamoDB store sets, by path. */
+function profileDefaults(values: ReadonlyMap<string, unknown>): [string, unknown][] {
+  const store = String(values.get('stores.allowlists') ?? values.get('store'))
+  if (!store.startsWith('dynamodb:')) return []
+  const groups = DYNAMODB_PROFILES[values.get('dynamodb.profile') as DynamodbProfile]
+  return Object.entries(groups).flatMap(([group, settings]) =>
+    Object.entries(settings).map(([name, value]): [string, unknown] => [`${group}.${name}`, value]),
+  )
+}
+
 function read(
-  setting: Setting<unknown>,
+  setting: NamedSetting,
   found: SettingSource,
   options: LoadOptions,
   problems: Problem[],

@@ -4,7 +4,6 @@ import { isSetting, SCHEMA, SETTINGS } from './schema.js'
 
 export type SourceKind = 'flag' | 'environment' | 'file'
 
-/** A value and its source. */
 export interface SettingSource {
   value: unknown
   /** As text (flags, environment) or as JSON (file). */
@@ -46,7 +45,6 @@ function record(findings: Findings, path: string, found: SettingSource): void {
   else others.push(found)
 }
 
-/** Reads flags, by the path of their setting. */
 export function readFlags(findings: Findings, flags: Readonly<Record<string, string | undefined>>): void {
   for (const [path, value] of Object.entries(flags)) {
     if (value === undefined) continue

@@ -22,6 +22,21 @@ export const keySuite = suite<KeyStore>(
       assert.equal(await one.remove('app'), false)
       assert.deepEqual((await one.list()).records, [])
     },
+    async 'its fields change one by one, and only of the key that was meant'({ one, two }) {
+      const { hash } = key('app')
+      const made = { ...key('app'), createdBy: 'ana' }
+      assert.equal(await one.change('app', hash, { usedAt: NOW }), false, 'there is none')
+      await one.add(made)
+      assert.equal(await two.change('app', 'cd'.repeat(32), { scopes: ['admin'] }), false)
+      assert.deepEqual((await one.list()).records, [made])
+      assert.equal(await two.change('app', hash, { usedAt: NOW + 1 }), true)
+      assert.equal(await one.change('app', hash, { scopes: ['admin'], expiresAt: NOW + 2 }), true)
+      const changed = { ...made, scopes: ['admin'], usedAt: NOW + 1, expiresAt: NOW + 2 }
+      assert.deepEqual((await two.list()).records, [changed])
+      await one.change('app', hash, { expiresAt: null })
+      const { expiresAt: _, ...rest } = changed
+      assert.deepEqual(await two.list(), { records: [rest], lock: 'locked' })
+    },
     async 'the first key locks the store, until the lock is lifted'({ one, two }) {
       assert.deepEqual(await one.list(), { records: [], lock: 'never' })
       assert.equal(await one.remove('app'), false)
@@ -49,6 +64,15 @@ export const keySuite = suite<KeyStore>(
       await parallel(pair, names.length, (store, i) => store.add(key(names[i]!)))
       const { records, lock } = await pair.two.list()
       assert.deepEqual([records.map(({ name }) => name), lock], [names, 'locked'])
+    },
+    async 'of many changes of several fields none is lost'(pair) {
+      const { hash } = key('app')
+      await pair.one.add(key('app'))
+      const changes = [{ scopes: ['limits' as const] }, { expiresAt: NOW + 1 }, { usedAt: NOW + 2 }]
+      const made = await parallel(pair, 12, (store, i) => store.change('app', hash, changes[i % 3]!))
+      assert.ok(made.every(Boolean))
+      const expected = { ...key('app'), ...changes[0], ...changes[1], ...changes[2] }
+      assert.deepEqual((await pair.two.list()).records, [expected])
     },
     async 'of many removals exactly one removes'(pair) {
       await pair.one.add(key('app'))

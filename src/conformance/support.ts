@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Listing, ListingRequest } from '../core/listing.js'
 import type { ListRef } from '../guards/allowlist/changes/port.js'
 import { compareKeys, MAX_CUSTOMER_KEY_LENGTH, writeCustomerKey } from '../guards/allowlist/customer-key.js'
 import { NOTHING_YET } from '../guards/allowlist/import/checkpoint.js'
@@ -108,6 +109,22 @@ export async function until(what: string, isThere: () => boolean | Promise<boole
     if (performance.now() > end) throw new Error(`${what}: not within ${PATIENCE_MS} ms`)
     await pause(5)
   }
+}
+
+/** All that the pages of a listing hold, each once. A listing must end. */
+export async function listed<T>(
+  read: (page: Pick<ListingRequest, 'after' | 'limit'>) => Promise<Listing<T>>,
+  limit: number,
+): Promise<T[]> {
+  const found = new Map<string, T>()
+  let after: string | undefined
+  for (let pages = 0; pages < 1000; pages++) {
+    const { items, next } = await read({ after, limit })
+    for (const item of items) found.set(JSON.stringify(item), item)
+    if (next === undefined) return [...found.values()]
+    after = next
+  }
+  throw new Error('the pages have no end')
 }
 
 export async function sweepAll(engine: AllowlistEngine, now = NOW): Promise<void> {

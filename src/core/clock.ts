@@ -6,6 +6,9 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() }
 
+/** The system's time when the process started, and what has passed since: setting the clock does not change it. */
+export const steadyClock: Clock = { now: () => Math.floor(performance.timeOrigin + performance.now()) }
+
 /** A clock for tests: it moves only when told to. */
 export class ManualClock implements Clock {
   constructor(private ms: number) {}

@@ -23,16 +23,24 @@ export function encodeName(text: string, path = 'name'): string {
   return encode(text, path, OTHER_THAN_NAME)
 }
 
+/** As `encodeName`, of any length and also empty: for parts of a name that is checked as a whole. */
+export function encodePart(text: string): string {
+  return replaced(text, OTHER_THAN_NAME)
+}
+
 function encode(text: unknown, path: string, others: RegExp): string {
   if (typeof text !== 'string' || text === '') throw invalid(path, 'must be a text that is not empty')
   if (HALF.test(text)) throw invalid(path, 'must be well-formed Unicode')
-  // `.` and `..` are not identifiers, although their characters are allowed.
-  const encoded = text === '.' || text === '..' ? text.replaceAll('.', '~2e') : text.replace(others, bytesOf)
+  const encoded = replaced(text, others)
   if (encoded.length > MAX_LENGTH) {
     throw invalid(path, `must not be longer than ${MAX_LENGTH} characters once it is encoded`)
   }
   return encoded
 }
+
+/** `.` and `..` are not identifiers, although their characters are allowed. */
+const replaced = (text: string, others: RegExp): string =>
+  text === '.' || text === '..' ? text.replaceAll('.', '~2e') : text.replace(others, bytesOf)
 
 const bytesOf = (character: string): string =>
   Array.from(Buffer.from(character), (byte) => `~${byte.toString(16).padStart(2, '0')}`).join('')

@@ -1,19 +1,23 @@
 /** Every way a call can fail, in one table. `docs/reference/errors.md` is generated from it. */
 export const ERROR_CODES = {
   INVALID_INPUT: 'A field of the request is missing, malformed or out of range; `errors` names each field.',
-  UNAUTHENTICATED: 'No API key was given, or the key is unknown or revoked.',
-  FORBIDDEN: 'The API key lacks the scope that this call needs.',
+  UNAUTHENTICATED:
+    'No API key was given, or the key is unknown, revoked or expired; or the session of a person has ended.',
+  FORBIDDEN:
+    'The API key, or the roles of the person, lack the scope that this call needs, or do not reach the list or resource.',
   FORBIDDEN_ORIGIN:
-    'A server without API keys serves only requests from its own machine: the `Host` must be loopback, and an `Origin` must match it.',
+    'A server without API keys serves only requests from its own machine: the `Host` must be loopback, and an `Origin` must match it. A session of a person works only for pages of the server.',
   ROUTE_NOT_FOUND: 'No such path or method.',
   ALLOWLIST_NOT_FOUND: 'There is no allowlist with this id.',
+  CUSTOMER_NOT_ALLOWED: 'The customer is not on every allowlist that the request needs.',
   ALLOWLIST_EXISTS: 'An allowlist with this id exists already.',
   ALLOWLIST_BEING_DELETED:
     'The members of a deleted allowlist with this id are still being removed; try again shortly.',
   ALLOWLIST_IN_USE: 'Another allowlist refers to this one as `base` or in `exclude`.',
   WRONG_ALLOWLIST_TYPE:
     'The call needs an allowlist of the other type (members belong to FIXA, config to ONDA).',
-  VERSION_MISMATCH: 'The allowlist was changed since the version given in `If-Match`.',
+  VERSION_MISMATCH:
+    'The allowlist was changed since the version given in `If-Match`, or a record of a set of changes since it was read; `conflicts` names those.',
   WAVE_NOT_PAUSED: 'Only a wave that is paused can be resumed.',
   MEMBER_NOT_FOUND: 'The customer is not a member of this allowlist.',
   IMPORT_NOT_FOUND: 'There is no import with this id for this allowlist.',
@@ -53,6 +57,8 @@ export const ERROR_CODES = {
   CACHE_KEY_NOT_FOUND: 'Nothing is cached under this key.',
   CACHE_LEASE_LOST:
     'The key was invalidated after the lease was granted, or the lease expired: nothing was stored.',
+  SIGN_IN_UNAVAILABLE:
+    'The sign-in provider has not answered for so long that a session is no longer trusted; it goes on when the provider is back.',
   SOURCE_TIMEOUT: 'The source of the cached value did not respond in time.',
   SOURCE_UNAVAILABLE: 'The source of the cached value failed repeatedly; it is not called for a while.',
   RESHARD_IN_PROGRESS: 'This allowlist is being moved to another number of shards.',
@@ -63,6 +69,8 @@ export const ERROR_CODES = {
   UNSUPPORTED_MEDIA_TYPE: 'This call does not read a body of this content type or encoding.',
   NOT_ACCEPTABLE: 'None of the formats in `Accept` can be produced.',
   CONFIG_INVALID: 'A setting is unknown or wrong; the message names it.',
+  PACKAGE_MISSING:
+    'A package that the store, sign-in or the gRPC port needs is not installed, or has no binary for this platform; the message has the command that installs it.',
   STORE_UNSUPPORTED: 'The engine of this store does not support this capability.',
   STORE_UNUSABLE: 'The data directory cannot be opened: wrong kind of path, no permission, or read-only.',
   STORE_IN_USE:
@@ -100,6 +108,18 @@ export interface ErrorDetails {
   facts?: Record<string, unknown>
 }
 
+/** Facts that errors of a code always have. Those of other codes may have some. */
+export interface FactsOfErrors {
+  LOCK_HELD: { retryAfterMs: number }
+  PACKAGE_MISSING: { package: string; command?: string }
+  QUOTA_EXCEEDED: { retryAfterMs: number; 'violated-policies': string[] }
+}
+
+type FactsOf<Code extends ErrorCode> = Code extends keyof FactsOfErrors ? FactsOfErrors[Code] : unknown
+
+/** The same for copies of the package: a process can have one for `import` and one for `require`. */
+const BRAND = Symbol.for('catraca.error')
+
 /** The only error type of the product. Expected outcomes are return values; this error means misuse or failure. */
 export class CatracaError extends Error {
   override readonly name = 'CatracaError'
@@ -116,12 +136,18 @@ export class CatracaError extends Error {
     this.facts = details.facts
   }
 }
+Object.defineProperty(CatracaError.prototype, BRAND, { value: true })
 
 /** INVALID_INPUT for one field. */
 export function invalid(path: string, message: string): CatracaError {
   return new CatracaError('INVALID_INPUT', `${path} ${message}`, { errors: [{ path, message }] })
 }
 
-export function isCatracaError(error: unknown, code?: ErrorCode): error is CatracaError {
-  return error instanceof CatracaError && (code === undefined || error.code === code)
+/** With a code, `code` and `facts` have the types of that code. */
+export function isCatracaError<Code extends ErrorCode = ErrorCode>(
+  error: unknown,
+  code?: Code,
+): error is CatracaError & { readonly code: Code; readonly facts: FactsOf<Code> } {
+  if ((error as { [BRAND]?: true } | null | undefined)?.[BRAND] !== true) return false
+  return code === undefined || (error as CatracaError).code === code
 }

@@ -1,4 +1,6 @@
 import { later, reportFailure } from './timers.js'
+import type { Timing } from './timing.js'
+
 /** A waiter for a point in time. A node of the linked list in `SharedTimer`. */
 export class Waiter {
   due = Number.POSITIVE_INFINITY
@@ -7,7 +9,10 @@ export class Waiter {
   previous: Waiter | undefined = undefined
   next: Waiter | undefined = undefined
 
-  onDue(_now: number): void {}
+  /** Whoever moves time by hand waits for the promise. */
+  onDue(_now: number): unknown {
+    return undefined
+  }
 }
 
 /** A timer that fires this late was delayed by its own thread. */
@@ -22,7 +27,9 @@ export class SharedTimer {
   private first: Waiter | undefined
   private last: Waiter | undefined
   private timer: NodeJS.Timeout | undefined
-  private timerDue = 0
+  private timerDue = Number.POSITIVE_INFINITY
+  /** Instead of `timer`, with timers that are not of the system. */
+  private callOff: (() => void) | undefined
 
   constructor(
     /** A monotonic clock. */
@@ -34,6 +41,8 @@ export class SharedTimer {
      * they wait for may have arrived but not been processed yet.
      */
     private readonly givesGrace = false,
+    /** Replaces the timers of the system. */
+    private readonly after?: Timing['after'],
   ) {}
 
   /** Replaces an earlier due time. */
@@ -44,8 +53,8 @@ export class SharedTimer {
     waiter.hasGrace = false
     const isAlone = this.first === undefined
     this.insert(waiter)
-    if (this.timer === undefined || due < this.timerDue) this.setTimer(due, now)
-    else if (isAlone && this.keepsAlive) this.timer.ref()
+    if (due < this.timerDue) this.setTimer(due, now)
+    else if (isAlone && this.keepsAlive) this.timer?.ref()
   }
 
   cancel(waiter: Waiter): void {
@@ -74,16 +83,24 @@ export class SharedTimer {
   }
 
   private setTimer(due: number, now: number): void {
-    clearTimeout(this.timer)
     this.timerDue = due
+    if (this.after !== undefined) {
+      this.callOff?.()
+      this.callOff = this.after(due - now, () => this.onTimer())
+      return
+    }
+    clearTimeout(this.timer)
     this.timer = later(() => this.onTimer(), Math.max(1, due - now))
     if (!this.keepsAlive) this.timer.unref()
   }
 
-  private onTimer(): void {
+  /** Resolves when the work of all due waiters has ended. Only timers that are moved by hand wait for it. */
+  private onTimer(): Promise<unknown> {
+    const works: unknown[] = []
     this.timer = undefined
     const now = this.monotonicMs()
     const lateMs = now - this.timerDue
+    this.timerDue = Number.POSITIVE_INFINITY
     const stoodStill = this.givesGrace && lateMs > STOOD_STILL_MS
     while (this.first !== undefined && this.first.due <= now) {
       const waiter = this.first
@@ -91,19 +108,19 @@ export class SharedTimer {
       if (stoodStill && !waiter.hasGrace) {
         this.schedule(waiter, now + Math.min(lateMs, MAX_GRACE_MS), now)
         waiter.hasGrace = true
-      } else this.fire(waiter, now)
+      } else works.push(this.fire(waiter, now))
     }
     // `onDue` may have added waiters and set a timer.
-    if (this.first !== undefined && (this.timer === undefined || this.first.due < this.timerDue))
-      this.setTimer(this.first.due, now)
+    if (this.first !== undefined && this.first.due < this.timerDue) this.setTimer(this.first.due, now)
+    return Promise.all(works)
   }
 
   /** If one fails, the others must still be called. */
-  private fire(waiter: Waiter, now: number): void {
+  private fire(waiter: Waiter, now: number): unknown {
     try {
-      waiter.onDue(now)
+      return waiter.onDue(now)
     } catch (error) {
-      reportFailure(error)
+      return reportFailure(error)
     }
   }
 }

@@ -1,17 +1,19 @@
 import type { Durations } from '../core/figures.js'
 import type { MaybePromise } from '../core/maybe-promise.js'
 import type { KeyStore } from '../guards/access/port.js'
+import type { SessionStore } from '../guards/access/sessions/port.js'
 import type { MemberSource } from '../guards/allowlist/hot/port.js'
 import type { AllowlistEngine, ReshardStore } from '../guards/allowlist/port.js'
 import type { AuditStore } from '../guards/audit/port.js'
 import type { CacheStore } from '../guards/cache/port.js'
+import type { FleetStore } from '../guards/fleet/port.js'
 import type { IdempotencyStore } from '../guards/idempotency/port.js'
 import type { LockStore } from '../guards/lock/port.js'
 import type { CodeStore } from '../guards/one-time-code/port.js'
 import type { LimitEngine } from '../guards/rate-limit/port.js'
 import type { TokenStore } from '../guards/token-denylist/port.js'
 import type { CapacityCounts } from './dynamodb/client/capacity.js'
-import type { DaxState } from './dynamodb/client/dax.js'
+import type { DaxState } from './dynamodb/client/dax-state.js'
 import type { DiskUse } from './embedded/lmdb/disk-use.js'
 import type { RedisNode } from './redis/link/redis.js'
 
@@ -20,6 +22,8 @@ export interface EnginePorts {
   readonly allowlists: AllowlistEngine
   /** API keys. */
   readonly keys: KeyStore
+  /** Sessions of people who signed in with a provider. */
+  readonly sessions: SessionStore
   readonly limits: LimitEngine
   readonly idempotency: IdempotencyStore
   /** One-time codes. They also need `limits`, which counts attempts. */
@@ -62,6 +66,8 @@ export interface Engine extends Partial<EnginePorts> {
   refresh?(): void
   /** The lists that checks have cached. */
   listCache?(): { size: number; hits: number; misses: number }
+  /** For engines in which processes can find each other. */
+  readonly fleet?: FleetStore
   /** For engines that shard lists. */
   readonly resharding?: ReshardStore
   /** For engines whose members can be copied to a hot tier. */

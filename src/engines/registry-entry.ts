@@ -13,6 +13,8 @@ export interface OpenedFor {
   report?: (message: string, error: unknown) => void
   /** A list's record may be as far behind as its image in memory. */
   staleAfterMs?: number
+  /** How often lists in memory are compared with the store. */
+  compareIntervalMs?: number
   idempotencyNaming?: RecordNaming
 }
 
@@ -30,6 +32,10 @@ export interface StoreFacts {
   hasPassword?: boolean
   /** Other processes cannot open it. */
   isPrivate?: boolean
+  /** It is reached over a network, which may fail. */
+  isRemote?: boolean
+  /** Its first use starts threads instead of connecting: it takes milliseconds, and memory from then on. */
+  startsThreads?: boolean
   /** It generates secrets that are missing, and keeps them. */
   keepsSecrets?: boolean
 }

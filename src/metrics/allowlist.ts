@@ -25,7 +25,7 @@ const duration: MetricFacts = {
 const degraded: MetricFacts = {
   name: 'catraca_checks_degraded_total',
   type: 'counter',
-  help: 'Checks that neither memory nor the store could answer: allowed, or blocked with an error.',
+  help: 'Checks that neither fresh memory nor the store could answer: allowed without knowing, answered as memory last knew (last_known), or blocked with an error.',
   labels: ['answer'],
 }
 const counter = (name: string, help: string): MetricFacts => ({ name, type: 'counter', help })

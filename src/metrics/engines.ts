@@ -1,3 +1,4 @@
+import type { Circuit } from '../app/circuit.js'
 import type { EngineCalls, VerbCalls } from '../app/engine-calls.js'
 import type { Durations } from '../core/figures.js'
 import type { MetricFacts, MetricGroup } from './group.js'
@@ -46,10 +47,23 @@ const commandDuration: MetricFacts = {
   labels: ['command'],
   buckets: BUCKETS_MS.map((ms) => ms / 1000),
 }
+const circuitOpen: MetricFacts = {
+  name: 'catraca_engine_circuit_open',
+  type: 'gauge',
+  help: 'Whether calls of this kind (read or write) fail at once because the store did not answer lately: 1 or 0.',
+  labels: ['engine', 'capability', 'kind'],
+  together: 'max',
+}
+const refused: MetricFacts = {
+  name: 'catraca_engine_calls_refused_total',
+  type: 'counter',
+  help: 'Calls that failed at once because the store did not answer lately.',
+  labels: ['engine', 'capability', 'kind'],
+}
 
 export const engineMetrics: MetricGroup = {
   title: 'Engines',
-  metrics: [up, calls, duration, failures, latency, commandDuration],
+  metrics: [up, calls, duration, failures, circuitOpen, refused, latency, commandDuration],
   register(registry, { catraca: { engineFigures } }) {
     const verbs = () => [...engineFigures.calls.rows()]
     registry.read(up, async () =>
@@ -59,6 +73,19 @@ export const engineMetrics: MetricGroup = {
     registry.readDurations(duration, () => byCapability(engineFigures.calls))
     registry.read(failures, () =>
       [...engineFigures.connectionFailures()].map(([engine, count]): Reading => [count, { engine }]),
+    )
+    const ofCircuits = (figure: (circuit: Circuit) => number) => () =>
+      engineFigures.circuits().map((circuit): Reading => {
+        const { engine, capability, kind } = circuit.parts
+        return [figure(circuit), { engine, capability, kind }]
+      })
+    registry.read(
+      circuitOpen,
+      ofCircuits(({ state }) => (state === 'closed' ? 0 : 1)),
+    )
+    registry.read(
+      refused,
+      ofCircuits(({ refused }) => refused),
     )
     registry.readDurations(latency, () =>
       verbs()

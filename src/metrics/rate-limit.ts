@@ -4,7 +4,7 @@ import { byName } from './readings.js'
 const decisions: MetricFacts = {
   name: 'catraca_limit_decisions_total',
   type: 'counter',
-  help: 'Results of acquires: allowed, denied, shadow_denied (allowed, but a limit in shadow mode would have denied), degraded_allowed and degraded_blocked (the store did not answer).',
+  help: 'Results of acquires: allowed, denied, shadow_denied (allowed, but a limit in shadow mode would have denied), degraded_allowed and degraded_blocked (the store did not answer), local_allowed and local_denied (the store did not answer, and this process decided by its share).',
   labels: ['resource', 'outcome'],
 }
 

@@ -136,17 +136,21 @@ export class Series {
       at: this.clock.now(),
       allowed: figures?.allowed ?? 0,
       denied: figures?.denied ?? 0,
-      degraded: (figures?.degraded.allowed ?? 0) + (figures?.degraded.blocked ?? 0),
+      degraded: sumOf(figures?.degraded),
       lookups: lookupsOf(catraca),
       check: figures?.durations.copy() ?? new Durations(),
       http: http?.durations.copy() ?? new Durations(),
-      limitsAllowed: limits.admitted + limits.degradedAllowed,
-      limitsDenied: limits.denied + limits.degradedBlocked,
+      limitsAllowed: limits.admitted + limits.degradedAllowed + limits.localAllowed,
+      limitsDenied: limits.denied + limits.degradedBlocked + limits.localDenied,
       cacheHits,
       cacheMisses,
     }
   }
 }
+
+/** Every kind of degraded answer. */
+const sumOf = (counts: Readonly<Record<string, number>> = {}): number =>
+  Object.values(counts).reduce((sum, each) => sum + each, 0)
 
 function pointOf(
   now: Totals,

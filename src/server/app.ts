@@ -8,16 +8,19 @@ import { requireGuards } from '../app/own-engine.js'
 import { every } from '../core/timers.js'
 import { RESOURCES } from '../wire/index.js'
 import { Gate } from './access/gate.js'
+import { refuseBeyondReach } from './access/reach.js'
 import { KeyRegistry } from './access/registry.js'
-import { withFastChecks } from './check/fast-path.js'
+import { SignIn } from './access/sign-in/index.js'
+import { describeFailure } from './access/sign-in/provider-failures.js'
 import { RawCheckConnections } from './check/raw-connection.js'
 import { AccessLog } from './http/access-log.js'
 import { Bodies, SMALL_BODY_BYTES } from './http/bodies.js'
 import { answerClientError } from './http/client-error.js'
 import { ConnectionTimeouts, lookEveryMs } from './http/connection-timeouts.js'
 import { Connections } from './http/connections.js'
-import type { App, ServerContext } from './http/context.js'
+import type { ServerContext } from './http/context.js'
 import { addHooks, sendProblem } from './http/hooks.js'
+import type { App } from './http/instance.js'
 import { jsonParser } from './http/json-body.js'
 import { LogLevelSwitch } from './http/log-level.js'
 import { createLogger } from './http/logger.js'
@@ -27,7 +30,7 @@ import { addTracing } from './http/request-spans.js'
 import type { RouteEntry } from './http/routes-page.js'
 import { buildSerializer } from './http/serializers.js'
 import { ServerMetrics } from './http/server-metrics.js'
-import { readInSlices } from './http/slices.js'
+import { SlicedReading } from './http/slices.js'
 import { followTls, HANDSHAKE_TIMEOUT_MS, type TlsMaterial, tlsOptions } from './http/tls.js'
 import { validatorCompiler } from './http/validation.js'
 import { warmNextTick } from './http/warm-next-tick.js'
@@ -35,6 +38,7 @@ import { ImportJobs } from './imports/jobs.js'
 import { type ServerOptions, type ServerSettings, withDefaults } from './options.js'
 import { keyRoutes } from './routes/access/keys.js'
 import { sessionRoutes } from './routes/access/session.js'
+import { signInRoutes } from './routes/access/sign-in.js'
 import { checkRoutes } from './routes/allowlist/checks.js'
 import { exportRoutes } from './routes/allowlist/export.js'
 import { importRoutes } from './routes/allowlist/imports.js'
@@ -44,11 +48,14 @@ import { memberRoutes } from './routes/allowlist/members.js'
 import { shardRoutes } from './routes/allowlist/shards.js'
 import { auditRoutes } from './routes/audit/routes.js'
 import { cacheRoutes } from './routes/cache/routes.js'
+import { flagRoutes, refusedUnreadableKey } from './routes/flags/routes.js'
 import { idempotencyRoutes } from './routes/idempotency/routes.js'
 import { lockRoutes } from './routes/lock/routes.js'
 import { codeRoutes } from './routes/one-time-code/routes.js'
 import { consoleRoutes } from './routes/operations/console.js'
+import { denialRoutes } from './routes/operations/denials.js'
 import { documentRoutes } from './routes/operations/docs.js'
+import { fleetRoutes } from './routes/operations/fleet.js'
 import { operationRoutes } from './routes/operations/health.js'
 import { logLevelRoutes } from './routes/operations/log-level.js'
 import { metricsRoutes } from './routes/operations/metrics.js'
@@ -73,18 +80,20 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   const settings = withDefaults(options)
   const logger = settings.logger ?? createLogger()
   let connections!: Connections
-  const context = createContext(catraca, settings, logger, () => connections)
+  const signIn = await openSignIn(catraca, settings, logger)
+  const context = createContext(catraca, settings, logger, () => connections, signIn)
   const app = createApp(context, logger)
   // The first hook, so that requests that other hooks refuse are traced too.
   addTracing(app, context)
   const routes = addHooks(app, context)
+  if (signIn !== undefined) refuseBeyondReach(app, context.gate)
   app.setValidatorCompiler(validatorCompiler)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', jsonParser(app, context))
   for (const schema of Object.values(RESOURCES)) app.addSchema(schema)
   await documentRoutes(app)
   for (const add of ROUTES) add(app, context)
-  readInSlices(app.server)
+  new SlicedReading(app.server, (socket) => context.gate.callerAt(socket))
   const timeouts = new ConnectionTimeouts(app.server, settings)
   const rawChecks = new RawCheckConnections(context, app.server)
   connections = new Connections(app.server, settings.maxConnections, tellRefusals(logger))
@@ -113,7 +122,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
     unfollow?.()
   })
   await app.ready()
-  await context.registry.refresh()
+  await context.registry.open()
   context.registry.start()
   return { app, context, connections, routes }
 }
@@ -123,8 +132,12 @@ const ROUTES = [
   operationRoutes,
   logLevelRoutes,
   metricsRoutes,
+  fleetRoutes,
+  denialRoutes,
   sessionRoutes,
+  signInRoutes,
   checkRoutes,
+  flagRoutes,
   allowlistRoutes,
   memberRoutes,
   importRoutes,
@@ -147,7 +160,7 @@ const IDLE_CHECK_MS = 25
 const TELL_REFUSALS_EVERY_MS = 10_000
 
 /** Logs a line now and then: a refused client mostly reconnects at once. */
-function tellRefusals(logger: Logger): (refused: number) => void {
+export function tellRefusals(logger: Logger): (refused: number) => void {
   let toldAtMs = Number.NEGATIVE_INFINITY
   return (refused) => {
     if (performance.now() - toldAtMs < TELL_REFUSALS_EVERY_MS) return
@@ -159,17 +172,33 @@ function tellRefusals(logger: Logger): (refused: number) => void {
   }
 }
 
+async function openSignIn(
+  { sessions }: Catraca,
+  { signIn }: ServerSettings,
+  logger: Logger,
+): Promise<SignIn | undefined> {
+  if (signIn === undefined) return undefined
+  return SignIn.open(signIn, sessions, (message, error) =>
+    logger.warn(error && describeFailure(error), message),
+  )
+}
+
 function createContext(
   catraca: Catraca,
   settings: ServerSettings,
   logger: Logger,
   connections: () => Connections,
+  signIn: SignIn | undefined,
 ): ServerContext {
   const registry = new KeyRegistry({
     read: () => catraca.keys.stored(),
     bootstrap: settings.bootstrapKeys,
     refreshMs: settings.keyRefreshMs,
     maxStaleMs: settings.keyMaxStaleMs,
+    isLocked: signIn !== undefined,
+    now: () => catraca.keys.now(),
+    recordUse: ({ name, hash }) => catraca.keys.used({ name, hash }),
+    kept: catraca.keptKeys,
     onError: (error) => logger.warn({ err: error }, 'API keys could not be read'),
     onShadowed: (names) =>
       logger.warn(
@@ -187,8 +216,23 @@ function createContext(
   const logLevel = new LogLevelSwitch(logger)
   const metrics = settings.metrics ? new ServerMetrics(catraca, settings, connections) : undefined
   const imports = new ImportJobs()
-  const bodies = new Bodies(Math.max(settings.bodiesLimitBytes, settings.bodyLimitBytes))
-  return { catraca, settings, registry, gate, accessLog, logLevel, metrics, imports, bodies, stopping: false }
+  const bodies = new Bodies(Math.max(settings.bodiesLimitBytes, settings.bodyLimitBytes), (request) =>
+    gate.callerOf(request),
+  )
+  return {
+    catraca,
+    settings,
+    registry,
+    gate,
+    signIn,
+    accessLog,
+    logLevel,
+    metrics,
+    imports,
+    bodies,
+    logger,
+    stopping: false,
+  }
 }
 
 function createApp(context: ServerContext, logger: Logger): App {
@@ -196,6 +240,8 @@ function createApp(context: ServerContext, logger: Logger): App {
   const options: FastifyServerOptions<Server> = {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    // Lines name the id of their request themselves: a logger for each request would cost more than most of its work.
+    childLoggerFactory: (parent) => parent,
     exposeHeadRoutes: false,
     // hooks.ts refuses requests of a stopping server with a problem document.
     return503OnClosing: false,
@@ -205,9 +251,11 @@ function createApp(context: ServerContext, logger: Logger): App {
     // Longer than any URL that the header limit allows: the library refuses ids that are too long.
     routerOptions: { maxParamLength: headerLimitBytes },
     schemaController: { compilersFactory: { buildSerializer } },
-    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
+    frameworkErrors: (error, request, reply) => {
+      if (!refusedUnreadableKey(request, reply)) sendProblem(error, request, reply)
+    },
     clientErrorHandler: answerClientError,
-    serverFactory: (handler) => createHttpServer(context, handler as Handler),
+    serverFactory: (handler) => createHttpServer(context.settings, handler),
   }
   return Fastify(options) as unknown as App
 }
@@ -230,10 +278,7 @@ function createHttpsServer(
   return server
 }
 
-type Handler = Parameters<typeof withFastChecks>[1]
-
-function createHttpServer(context: ServerContext, handler: Handler): Server {
-  const { settings } = context
+function createHttpServer(settings: ServerSettings, handler: RequestListener): Server {
   const { headerLimitBytes, keepAliveTimeoutMs, transferTimeoutMs, tls } = settings
   const parsing = {
     maxHeaderSize: headerLimitBytes,
@@ -245,8 +290,7 @@ function createHttpServer(context: ServerContext, handler: Handler): Server {
     connectionsCheckingInterval: lookEveryMs(settings),
     keepAliveTimeout: keepAliveTimeoutMs,
   }
-  const answer = settings.checkFastPath === 'off' ? handler : withFastChecks(context, handler)
-  const listener = new Pipelines(settings.maxInFlightPerConnection, answer).take
+  const listener = new Pipelines(settings.maxInFlightPerConnection, handler).take
   const server =
     tls === undefined ? createServer(parsing, listener) : createHttpsServer(tls(), parsing, listener)
   // A client that has half-closed its connection after a request still gets the response.

@@ -1,6 +1,6 @@
 import type { Catraca } from '../app/open-catraca.js'
 import { buildServer } from './app.js'
-import type { App } from './http/context.js'
+import type { App } from './http/instance.js'
 import type { ServerOptions } from './options.js'
 
 export { type RunningServer, startServer } from './http/lifecycle.js'

@@ -2,13 +2,26 @@ import { tmpdir } from 'node:os'
 import type { Logger } from 'pino'
 import { type Fields, KnownFields } from '../core/fields.js'
 import type { KeyRecord } from '../guards/access/port.js'
+import type { SignInOptions } from '../guards/access/sign-in-options.js'
 import type { InlineLimits } from '../guards/rate-limit/types.js'
 import type { MetricsRegistry } from '../metrics/index.js'
+import type { GrpcOptions } from './grpc/options.js'
 import type { LogLevel } from './http/logger.js'
 import type { TlsSource } from './http/tls.js'
 
 /** A key of the configuration, not of the store. */
 export type BootstrapKey = Pick<KeyRecord, 'name' | 'scopes' | 'hash'>
+
+export interface FlagOptions {
+  /** What a bulk evaluation evaluates: ids of lists, and beginnings of ids with a `*` behind them. */
+  exposed?: readonly string[]
+  /** Resource whose limits evaluations take from. */
+  limitedBy?: string
+  /** Open event streams. */
+  maxStreams?: number
+  /** The path of the event stream as clients reach it. */
+  streamPath?: string
+}
 
 export interface ServerOptions {
   host?: string
@@ -25,6 +38,8 @@ export interface ServerOptions {
   logHashKey?: string
   /** Keys in addition to those in the store. Called at every refresh, because their file may change. */
   bootstrapKeys?: () => readonly BootstrapKey[]
+  /** Sign-in of people by OpenID Connect. With it every call needs a key or a session. */
+  signIn?: SignInOptions
   /** Limit of a JSON body. Imports are streams and have no limit. */
   bodyLimitBytes?: number
   /** Values in a JSON body, counting objects, lists and what is in them. */
@@ -42,10 +57,9 @@ export interface ServerOptions {
   /** Requests of one connection that are handled at the same time, when the client pipelines. */
   maxInFlightPerConnection?: number
   /**
-   * How plain checks are answered: on the raw connection, before the framework, or by the framework like other
-   * requests.
+   * How plain checks are answered: on the raw connection, or by the framework like other requests.
    */
-  checkFastPath?: 'connection' | 'request' | 'off'
+  checkFastPath?: 'connection' | 'off'
   /**
    * Idle connections are closed after this time. Longer than load balancers keep them, so that the balancer closes
    * first.
@@ -75,12 +89,22 @@ export interface ServerOptions {
   consoleDir?: string
   /** What `limits` in a request may do. */
   inlineLimits?: InlineLimits
+  /** Evaluations of lists and waves as feature flags. */
+  flags?: FlagOptions
+  /** A second port for gRPC. */
+  grpc?: GrpcOptions
   /** Whether the server collects metrics and serves `/metrics`. */
   metrics?: boolean
   /** Renders `/metrics` when several processes serve the same address. When absent, this process alone. */
   shareMetrics?: (own: MetricsRegistry) => () => Promise<string>
 }
 
+const SIGN_IN_FIELDS: Fields<SignInOptions> = {
+  ...{ issuer: true, clientId: true, clientSecret: true, clientAuth: true, baseUrl: true, secret: true },
+  ...{ roles: true, scopes: true, prompt: true, groupsClaim: true, nameClaim: true, label: true },
+  ...{ sessionMs: true, idleMs: true, confirmMs: true, providerAwayMs: true, sessionsPerPerson: true },
+  ...{ clockToleranceSeconds: true, timeoutMs: true },
+}
 const FIELDS: Fields<ServerOptions> = {
   ...{
     host: true,
@@ -98,12 +122,30 @@ const FIELDS: Fields<ServerOptions> = {
   ...{ maxConnections: true, maxInFlightPerConnection: true, checkFastPath: true, keepAliveTimeoutMs: true },
   ...{ shutdownTimeoutMs: true, drainMs: true, ready: true, healthTimeoutMs: true },
   ...{ metrics: true, shareMetrics: true },
+  grpc: {
+    ...{ port: true, descriptors: true, unconfigured: true, overrideLimit: true, responseHeaders: true },
+    ...{ routes: true, customer: true, unmatched: true, jwtPayload: true },
+    ...{ messageLimitBytes: true, maxStreams: true, maxCalls: true },
+  },
+  flags: { exposed: true, limitedBy: true, maxStreams: true, streamPath: true },
+  signIn: SIGN_IN_FIELDS,
 }
 const KNOWN = new KnownFields(FIELDS)
 
-type Absent = 'logger' | 'maxConnections' | 'logHashKey' | 'shareMetrics' | 'tls' | 'consoleDir'
+type Absent =
+  | 'grpc'
+  | 'signIn'
+  | 'logger'
+  | 'maxConnections'
+  | 'logHashKey'
+  | 'shareMetrics'
+  | 'tls'
+  | 'consoleDir'
 
-export type ServerSettings = Required<Omit<ServerOptions, Absent>> & Pick<ServerOptions, Absent>
+export type FlagSettings = Required<Omit<FlagOptions, 'limitedBy'>> & Pick<FlagOptions, 'limitedBy'>
+
+export type ServerSettings = Required<Omit<ServerOptions, Absent | 'flags'>> &
+  Pick<ServerOptions, Absent> & { readonly flags: FlagSettings }
 
 export const SERVER_DEFAULTS = {
   host: '127.0.0.1',
@@ -129,9 +171,11 @@ export const SERVER_DEFAULTS = {
   onLogLevel: (): void => {},
   metrics: true,
   inlineLimits: 'never',
+  flags: { exposed: [], maxStreams: 1_000, streamPath: '/ofrep/v1/events' },
 } as const
 
 export function withDefaults(options: ServerOptions): ServerSettings {
   KNOWN.check(options)
-  return { ...SERVER_DEFAULTS, spoolDir: tmpdir(), ready: () => true, ...options }
+  const flags = { ...SERVER_DEFAULTS.flags, ...options.flags }
+  return { ...SERVER_DEFAULTS, spoolDir: tmpdir(), ready: () => true, ...options, flags }
 }

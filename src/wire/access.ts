@@ -11,6 +11,13 @@ const ApiKey = Type.Object(
     name: Type.String(),
     scopes,
     createdAt: isoTime,
+    createdBy: Type.Optional(Type.String({ description: 'The actor of the audit trail who created it' })),
+    expiresAt: Type.Optional(isoTime),
+    usedAt: Type.Optional(
+      Type.String({
+        description: 'The last use that is recorded; a later one, by up to an hour, may not be',
+      }),
+    ),
   },
   closed,
 )
@@ -24,7 +31,7 @@ export const KEYS = operations('keys', {
     route: 'POST /keys',
     summary: 'Create an API key; after the first one, every call needs a key',
     scope: 'admin',
-    body: Type.Object({ name: Type.String(), scopes }, closed),
+    body: Type.Object({ name: Type.String(), scopes, expiresAt: Type.Optional(isoTime) }, closed),
     answers: { 201: ['The key, shown only now', CreatedKey] },
   },
   listKeys: {
@@ -32,6 +39,22 @@ export const KEYS = operations('keys', {
     summary: 'List the API keys of the store',
     scope: 'admin',
     answers: { 200: ['Without the keys themselves', pageOf(ApiKey)] },
+  },
+  updateKey: {
+    route: 'PATCH /keys/:name',
+    summary: 'Change scopes or expiry of an API key',
+    scope: 'admin',
+    params: { name: Type.String() },
+    body: Type.Object(
+      {
+        scopes: Type.Optional(scopes),
+        expiresAt: Type.Optional(
+          Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'ISO 8601; null: never' }),
+        ),
+      },
+      closed,
+    ),
+    answers: { 200: ['The key', ApiKey] },
   },
   revokeKey: {
     route: 'DELETE /keys/:name',
@@ -42,20 +65,41 @@ export const KEYS = operations('keys', {
   },
 })
 
+const Person = Type.Object(
+  {
+    subject: Type.String({
+      description: 'As the provider calls the person; the audit trail has it as the id',
+    }),
+    roles: Type.Array(Type.String()),
+    signedInUntil: isoTime,
+  },
+  closed,
+)
+const patterns = Type.Array(Type.String({ description: 'A name, or the beginning of names with a `*`' }))
+const Limits = Type.Object(
+  { lists: patterns, resources: patterns },
+  {
+    ...closed,
+    description: 'Present when every role is limited to some lists or resources: all that they name',
+  },
+)
+
 const Session = Type.Object(
   {
     name: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'Name of the API key; null on a server without keys',
+      description: 'Name of the API key or of the person; null on a server without keys',
     }),
     scopes: Type.Array(oneOf(SCOPES), {
-      description: 'Scopes of the key, with those that other scopes imply',
+      description: 'Scopes of the key or of the roles, with those that other scopes imply',
     }),
     keysRequired: Type.Boolean(),
     version: Type.String(),
     store: Type.Optional(
-      Type.String({ description: 'Store URL without credentials; only for keys with the scope `read`' }),
+      Type.String({ description: 'Store URL without credentials; only for callers with the scope `read`' }),
     ),
+    person: Type.Optional(Person),
+    limits: Type.Optional(Limits),
   },
   closed,
 )

@@ -1,4 +1,4 @@
-import { byName, closed, degraded, oneOf } from './common.js'
+import { ageMs, byName, closed, degraded, listing, oneOf, pageOf } from './common.js'
 import { operations } from './operation.js'
 import { Type } from './typebox.js'
 
@@ -73,6 +73,18 @@ const CacheStats = Type.Object(
   closed,
 )
 
+const ListedEntry = Type.Object(
+  {
+    key: Type.String(),
+    ageMs: Type.Optional(ageMs),
+    leftMs: Type.Optional(
+      Type.Integer({ description: 'Until the store deletes it; absent if it has no end' }),
+    ),
+    sizeBytes: Type.Optional(Type.Integer({ description: 'As stored' })),
+  },
+  closed,
+)
+
 export const CACHE = operations('cache', {
   getCached: {
     route: 'GET /cache/:space/:key',
@@ -85,7 +97,17 @@ export const CACHE = operations('cache', {
     route: 'GET /cache',
     summary: 'Hits, misses, loads and the state of both tiers',
     scope: 'cache',
+    rules: { orAdmin: true },
     answers: { 200: ['By space', CacheStats] },
+  },
+  listCached: {
+    route: 'GET /cache/:space',
+    summary: 'List the keys that the store has of a space, without their values. Does not block the store',
+    scope: 'cache',
+    rules: { orAdmin: true },
+    params: { space: params.space },
+    query: listing,
+    answers: { 200: ['A page, in the order of the store', pageOf(ListedEntry)] },
   },
   setCached: {
     route: 'PUT /cache/:space/:key',
@@ -108,6 +130,7 @@ export const CACHE = operations('cache', {
     route: 'DELETE /cache/:space/:key',
     summary: 'Delete a cached value, on all pods',
     scope: 'cache',
+    rules: { orAdmin: true },
     params,
     answers: { 204: 'Deleted' },
   },

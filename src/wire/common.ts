@@ -14,6 +14,14 @@ export function oneOf<const T extends readonly string[]>(values: T, description?
   })
 }
 
+/** Why a change is made. */
+export const REASON_HEADER = 'catraca-reason'
+export const reasonHeader = {
+  [REASON_HEADER]: Type.Optional(
+    Type.String({ description: 'Why: up to 500 characters as percent-encoded UTF-8, for the audit trail' }),
+  ),
+}
+
 export const count = Type.Integer({ minimum: 0 })
 export const isoTime = Type.String({ description: 'ISO 8601 in UTC' })
 export const iso8601 = Type.String({ description: 'ISO 8601' })
@@ -27,6 +35,29 @@ export const page = {
 export function pageOf<T extends TSchema>(item: T) {
   return Type.Object({ items: Type.Array(item), nextCursor: Type.Optional(Type.String()) }, closed)
 }
+
+/** Of a listing whose pages may be short, or empty, although there is more. */
+export const listing = {
+  prefix: Type.Optional(Type.String({ description: 'Beginning of the name' })),
+  limit: page.limit,
+  cursor: Type.Optional(
+    Type.String({
+      description:
+        '`nextCursor` of the page before. A page may be short, or empty, although it has `nextCursor`',
+    }),
+  ),
+}
+export const olderThanSeconds = Type.Optional(Type.Integer({ description: 'Only what is at least so old' }))
+export const ageMs = Type.Integer({ minimum: 0, description: 'Milliseconds' })
+
+export const yesOrNo = (description: string) => Type.Optional(oneOf(['0', '1', 'false', 'true'], description))
+/** What a query says by one of these. */
+export const isYes = (text: string | undefined): boolean => text === '1' || text === 'true'
+
+/** The body of a call that changes many records, and its answer. */
+export const changesOf = <T extends TSchema>(change: T) =>
+  Type.Object({ changes: Type.Array(change) }, closed)
+export const Changed = Type.Object({ changed: count }, closed)
 
 /** An object with names that callers or the configuration choose. */
 export const byName = <T extends TSchema>(item: T, options: object = {}) =>

@@ -1,4 +1,5 @@
-import { closed, isoTime, oneOf } from './common.js'
+import { RECORD_STATUSES } from '../guards/idempotency/types.js'
+import { ageMs, closed, isoTime, listing, olderThanSeconds, oneOf, pageOf, yesOrNo } from './common.js'
 import { operations } from './operation.js'
 import { Type } from './typebox.js'
 
@@ -76,7 +77,38 @@ const IdempotencyRecord = Type.Object(
   closed,
 )
 
+const ListedRecord = Type.Object(
+  {
+    operation: Type.String(),
+    key: Type.String(),
+    status: oneOf(RECORD_STATUSES),
+    attempt: Type.Integer(),
+    createdAt: isoTime,
+    updatedAt: isoTime,
+    expiresAt: isoTime,
+    leaseUntil: Type.Optional(isoTime),
+    omittedBytes: Type.Optional(Type.Integer()),
+    error: Type.Optional(Type.String()),
+    ageMs,
+  },
+  closed,
+)
+
 export const IDEMPOTENCY = operations('idempotency', {
+  listIdempotencyRecords: {
+    route: 'GET /idempotency',
+    summary: 'List records, without requests, responses and owners. Does not block the store',
+    scope: 'idempotency',
+    rules: { orAdmin: true },
+    query: {
+      ...listing,
+      operation: Type.Optional(Type.String({ description: 'Only records of this operation' })),
+      status: Type.Optional(oneOf(RECORD_STATUSES)),
+      leaseEnded: yesOrNo('Only claims whose lease has ended'),
+      olderThanSeconds,
+    },
+    answers: { 200: ['A page, in the order of the store', pageOf(ListedRecord)] },
+  },
   claimRequest: {
     route: 'POST /idempotency/:operation/:key',
     summary: 'Claim a request, or get the recorded response',

@@ -1,4 +1,4 @@
-import { closed } from './common.js'
+import { closed, listing, olderThanSeconds, pageOf } from './common.js'
 import { operations } from './operation.js'
 import { Type } from './typebox.js'
 
@@ -35,7 +35,29 @@ const LockState = Type.Object(
   closed,
 )
 
+const HeldLock = Type.Object(
+  {
+    name: Type.String(),
+    fence,
+    expiresAt: Type.Optional(expiresAt),
+    heldForMs: Type.Optional(
+      Type.Integer({
+        description: 'Since the lock was acquired, by its fence; extending does not change it',
+      }),
+    ),
+  },
+  closed,
+)
+
 export const LOCKS = operations('locks', {
+  listLocks: {
+    route: 'GET /locks',
+    summary: 'List the locks that are held; never by whom. Does not block the store',
+    scope: 'locks',
+    rules: { orAdmin: true },
+    query: { ...listing, olderThanSeconds },
+    answers: { 200: ['A page, in the order of the store', pageOf(HeldLock)] },
+  },
   acquireLock: {
     route: 'POST /locks/:name',
     summary: 'Acquire a lock, or wait for it',

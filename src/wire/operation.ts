@@ -1,8 +1,6 @@
-import type { Scope } from '../guards/access/scopes.js'
+import type { OperationReach } from './reach.js'
+import type { OperationScope } from './scope.js'
 import type { Static, TObject, TProperties, TSchema } from './typebox.js'
-
-/** The scope that an operation needs. `open` needs no key; `any` needs any valid key. */
-export type OperationScope = Scope | 'open' | 'any'
 
 export interface OperationRules {
   /** Keys with `admin` may call it too: it reads or deletes records that callers with the scope have made. */
@@ -11,6 +9,8 @@ export interface OperationRules {
   always?: boolean
   /** For operators who watch an outage: the last known API keys are accepted for longer. */
   operating?: boolean
+  /** The body may hold what we do not read, such as integers that JavaScript rounds. */
+  isLiberal?: boolean
   /** The change is recorded in the audit trail with its caller. True for every admin operation. */
   audited?: boolean
 }
@@ -31,6 +31,8 @@ export interface Operation {
   readonly summary: string
   readonly scope: OperationScope
   readonly rules?: OperationRules
+  /** For callers whose roles are limited to some lists or resources. Absent: it is closed to them. */
+  readonly reach?: OperationReach
   readonly params?: TProperties
   readonly query?: TProperties
   readonly headers?: TProperties
@@ -44,6 +46,14 @@ export interface Operation {
   /** By status. The first one is the status of an answer whose handler sets none. */
   readonly answers: Readonly<Record<number, Answer>>
 }
+
+/** Whether the audit trail records the caller of an operation. */
+export function isAudited(method: string, scope: OperationScope | undefined, audited?: boolean): boolean {
+  if (audited !== undefined) return audited
+  return !READING.includes(method) && (scope === 'admin' || scope === 'tokens:revoke')
+}
+
+const READING = ['GET', 'HEAD', 'OPTIONS']
 
 export type Operations = Readonly<Record<string, Operation & { readonly tag: string }>>
 

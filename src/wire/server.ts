@@ -1,5 +1,5 @@
 import { LOG_LEVELS } from '../core/log-levels.js'
-import { byName, closed, oneOf, open } from './common.js'
+import { byName, closed, count, isoTime, oneOf, open, shared } from './common.js'
 import { operations } from './operation.js'
 import { Type } from './typebox.js'
 
@@ -32,8 +32,74 @@ export const HEALTH = operations('operations', {
     route: 'GET /health',
     summary: 'State of every engine',
     scope: 'read',
+    reach: 'no-target',
     rules: { operating: true },
     answers: { 200: ['The server can serve', Health], 503: ['The server cannot serve', Health] },
+  },
+})
+
+const FleetProcess = Type.Object(
+  {
+    id: Type.String({ description: 'Made at the start of the process' }),
+    name: Type.String({ description: 'Of the machine or pod, or `fleet.name`' }),
+    pid: Type.Integer(),
+    version: Type.String(),
+    engine: Type.String(),
+    startedAt: isoTime,
+    lists: Type.Integer({ description: 'In memory' }),
+    staleLists: Type.Integer({ description: 'Of those, how many are too far behind to answer' }),
+    feedLagMs: Type.Number({
+      description: 'How far the list that is furthest behind may be behind the store',
+    }),
+    checksPerSecond: Type.Optional(Type.Number()),
+    lastMinute: Type.Object(
+      {
+        checks: count,
+        errors: Type.Integer({ minimum: 0, description: 'Calls to the store that failed' }),
+        degraded: Type.Integer({ minimum: 0, description: 'Checks that were answered without the store' }),
+      },
+      closed,
+    ),
+    followed: Type.Array(Type.String(), { description: 'Lists in memory, as far as there is room' }),
+    seenMsAgo: Type.Number(),
+  },
+  closed,
+)
+
+export const FleetView = Type.Object(
+  {
+    enabled: Type.Boolean({ description: 'Setting `fleet.enabled`' }),
+    self: Type.Optional(Type.String({ description: 'Id of the process that answers' })),
+    expireMs: Type.Integer({ description: 'A process that died is gone after this time' }),
+    processes: Type.Array(FleetProcess),
+    sums: Type.Object(
+      {
+        processes: count,
+        checksPerSecond: Type.Number(),
+        errorsLastMinute: count,
+        degradedLastMinute: count,
+        staleLists: count,
+        feedLagMs: Type.Number({ description: 'The largest' }),
+      },
+      { ...closed, description: 'Over all processes' },
+    ),
+    versions: Type.Array(Type.Object({ version: Type.String(), processes: count }, closed)),
+    notFollowed: Type.Array(
+      Type.Object({ allowlistId: Type.String(), processes: Type.Array(Type.String()) }, closed),
+      {
+        description: 'Lists that some processes have in memory, and the ids of those that have not',
+      },
+    ),
+  },
+  { $id: 'FleetView', ...closed },
+)
+
+export const FLEET = operations('operations', {
+  getFleet: {
+    route: 'GET /fleet',
+    summary: 'All processes that use the store, and their sums',
+    scope: 'read',
+    answers: { 200: ['The processes', shared(FleetView)] },
   },
 })
 
@@ -69,6 +135,36 @@ export const LOG_LEVEL = operations('operations', {
   },
 })
 
+const Denials = Type.Object(
+  {
+    since: Type.String({ description: 'When this process began to count checks' }),
+    lists: Type.Array(
+      Type.Object({ allowlistId: Type.String(), denied: Type.Integer(), allowed: Type.Integer() }, closed),
+      { description: 'Most denied first' },
+    ),
+    limitsSince: Type.String({ description: 'An hour ago, or when the process began' }),
+    limits: Type.Array(
+      Type.Object(
+        { entity: Type.String(), resource: Type.String(), limit: Type.String(), denied: Type.Integer() },
+        closed,
+      ),
+      { description: 'Most denied first' },
+    ),
+  },
+  closed,
+)
+
+export const DENIALS = operations('operations', {
+  getDenials: {
+    route: 'GET /stats/denials',
+    summary: 'The lists and limits that this process denied by most often',
+    scope: 'read',
+    reach: 'filtered',
+    query: { limit: Type.Optional(Type.Integer({ description: 'Of each; at most 100, 10 when absent' })) },
+    answers: { 200: ['Of this process', Denials] },
+  },
+})
+
 export const LONGEST_MINUTES = 60
 const Series = Type.Object({
   stepSeconds: Type.Number(),
@@ -90,6 +186,7 @@ export const METRICS = operations('operations', {
     route: 'GET /stats/series',
     summary: 'Figures of this process over the last hour, in steps of 5 s',
     scope: 'read',
+    reach: 'no-target',
     query: {
       minutes: Type.Optional(
         Type.Integer({ minimum: 1, maximum: LONGEST_MINUTES, default: LONGEST_MINUTES }),

@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
+import { serve as serveHono } from '@hono/node-server'
 import Fastify from 'fastify'
+import { Hono } from 'hono'
 import { idempotency as expressGuard } from '../../src/adapters/express.js'
 import { idempotency as fastifyGuard, rateLimit as fastifyLimit } from '../../src/adapters/fastify.js'
 import { withIdempotency, withRateLimit } from '../../src/adapters/fetch.js'
+import { idempotency as honoGuard } from '../../src/adapters/hono.js'
 import type { IdempotencyOptions } from '../../src/adapters/idempotency.js'
 import type { Catraca } from '../../src/app/open-catraca.js'
 import { isCatracaError } from '../../src/core/errors.js'
 import { openPatiently } from '../support/patient.js'
+import { headerOf } from './frameworks.js'
 
 /** What a handler answers, in whatever framework: status, headers and a body of some kind. */
 interface Plan {
@@ -25,7 +29,7 @@ interface Plan {
   waitFor?: Promise<unknown>
 }
 type Handle = (body: unknown) => Plan
-// biome-ignore lint/suspicious/noExplicitAny: the requests of three frameworks.
+// biome-ignore lint/suspicious/noExplicitAny: the requests of four frameworks.
 type Options = Partial<IdempotencyOptions<any>>
 interface Asked {
   key?: string | undefined
@@ -115,6 +119,23 @@ const FRAMEWORKS: Record<string, Start> = {
       response.end(Buffer.from(await answer.arrayBuffer()))
     })
     server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  },
+  async hono(t, handle, options) {
+    const app = new Hono()
+    app.use(honoGuard(options as never))
+    app.all('*', async (context) => {
+      const text = await context.req.text()
+      const { status = 200, headers = {}, body, pieces, throws, waitFor } = handle(text)
+      await waitFor
+      if (throws !== undefined) throw new Error(throws)
+      const stream = pieces && (Readable.toWeb(Readable.from(pieces)) as ReadableStream)
+      return new Response(stream ?? body ?? null, { status, headers })
+    })
+    app.onError((error) => new Response(String(error), { status: 500 }))
+    const server = serveHono({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
     await once(server, 'listening')
     t.after(() => server.close())
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -298,8 +319,7 @@ for (const [name, start] of Object.entries(FRAMEWORKS)) {
     })
 
     it('tells callers apart', async (t) => {
-      const who = (request: { headers: Headers | Record<string, string> }) =>
-        request.headers instanceof Headers ? request.headers.get('x-user')! : request.headers['x-user']!
+      const who = (request: unknown) => headerOf(request, 'x-user')!
       const service = await serve(t, start, () => ({ body: 'ok' }), { caller: who })
       for (const user of ['ann', 'bob', 'ann']) await service.ask({ headers: { 'x-user': user } })
       assert.equal(service.runs(), 2)
@@ -420,7 +440,7 @@ describe('idempotency behind rate limits', () => {
   it('refuses bodies that nobody has parsed, instead of taking all for the same', async (t) => {
     const catraca = await openPatiently({ store: 'memory:' })
     t.after(() => catraca.close())
-    const guard = expressGuard({ idempotency: catraca.idempotency, operation: 'PAY' })
+    const guard = expressGuard<IncomingMessage>({ idempotency: catraca.idempotency, operation: 'PAY' })
     const server = createServer((request, response) => guard(request, response, () => response.end('ran')))
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

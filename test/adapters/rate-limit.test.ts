@@ -1,211 +1,258 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import Fastify from 'fastify'
-import { rateLimit as expressLimit } from '../../src/adapters/express.js'
+import { rateLimit as expressLimit, forwardedFor } from '../../src/adapters/express.js'
 import { rateLimit as fastifyLimit } from '../../src/adapters/fastify.js'
-import { withRateLimit } from '../../src/adapters/fetch.js'
 import type { RateLimitOptions } from '../../src/adapters/rate-limit.js'
-import { ManualClock } from '../../src/core/clock.js'
-import { openPatiently } from '../support/patient.js'
+import { createClient } from '../../src/client/index.js'
+import { connectCatraca } from '../../src/remote/index.js'
+import { until } from '../support/redis/process.js'
+import { FRAMEWORKS, type Handle, headerOf, newName, openPlaces, PLACES, pathOf } from './frameworks.js'
 
-type Headers = Record<string, string | string[] | undefined>
-interface Told {
-  status: number
-  header(name: string): string | null
-  body: string
-}
-type Ask = (path: string, headers?: Record<string, string>) => Promise<Told>
+// biome-ignore lint/suspicious/noExplicitAny: the requests of three frameworks.
+type Options = Partial<RateLimitOptions<any>>
 
-const userOf = ({ headers }: { headers: Headers }) => headers['x-user'] as string | undefined
+const TWO_A_MINUTE = { rpm: { capacity: 2, refillPeriodSeconds: 60 } }
 
-async function openLimits(t: TestContext) {
-  const catraca = await openPatiently({ store: 'memory:', clock: new ManualClock(Date.UTC(2030, 0, 1)) })
-  t.after(() => catraca.close())
-  const limits = { rpm: { capacity: 2, refillPeriodSeconds: 60 } }
-  await catraca.limits.setConfig({ level: 'system', resource: 'api' }, { limits })
-  return catraca.limits
+const opened = openPlaces()
+
+/** A resource of its own, with two requests a minute. */
+async function newResource(): Promise<string> {
+  const resource = newName()
+  await opened.catraca.limits.setConfig({ level: 'system', resource }, { limits: TWO_A_MINUTE })
+  return resource
 }
 
-const overHttp =
-  (url: string): Ask =>
-  async (path, headers = {}) => {
-    const response = await fetch(url + path, { headers })
-    return {
-      status: response.status,
-      header: (name) => response.headers.get(name),
-      body: await response.text(),
+const byUser = (request: unknown): string | undefined => headerOf(request, 'x-user')
+const as = (user: string): RequestInit => ({ headers: { 'x-user': user } })
+
+describe('adapters of rate limits', () => {
+  for (const [name, start] of Object.entries(FRAMEWORKS)) {
+    const serve = async (t: TestContext, options: Options = {}, handle?: Handle) => {
+      const { catraca } = opened
+      const resource = await newResource()
+      return start(t, { rateLimit: { catraca, entity: byUser, resource, ...options } }, handle)
     }
-  }
 
-const FRAMEWORKS: Record<string, (t: TestContext) => Promise<Ask>> = {
-  async fastify(t) {
-    const limits = await openLimits(t)
-    const app = Fastify()
-    const skip = ({ url }: { url: string }) => url === '/health'
-    await app.register(
-      fastifyLimit<{ id: string; url: string; headers: Headers }>({
-        limits,
-        entity: userOf,
-        resource: 'api',
-        skip,
-      }) as never,
-    )
-    app.get('/', async () => 'passed')
-    app.get('/health', async () => 'passed')
-    t.after(() => app.close())
-    return overHttp(await app.listen({ port: 0, host: '127.0.0.1' }))
-  },
+    for (const place of PLACES) {
+      it(`${name}, ${place}: pass with headers, deny with a problem, and skip what is to be skipped`, async (t) => {
+        const catraca = opened.guards[place]
+        const resource = await newResource()
+        const skip = (request: unknown) => pathOf(request) === '/health'
+        const ask = await start(t, { rateLimit: { catraca, entity: byUser, resource: () => resource, skip } })
+        const first = await ask('/', as('ann'))
+        assert.deepEqual([first.status, await first.text()], [200, 'passed'])
+        assert.equal(first.headers.get('ratelimit'), '"rpm";r=1;t=30')
+        assert.equal(first.headers.get('ratelimit-policy'), '"rpm";q=2;w=60')
+        await ask('/', as('ann'))
+        const third = await ask('/', as('ann'))
+        assert.deepEqual([third.status, third.headers.get('retry-after')], [429, '30'])
+        assert.equal(third.headers.get('ratelimit'), '"rpm";r=0;t=60')
+        assert.equal(third.headers.get('ratelimit-policy'), '"rpm";q=2;w=60')
+        assert.match(third.headers.get('content-type')!, /^application\/problem\+json/)
+        const problem = (await third.json()) as Record<string, unknown>
+        assert.deepEqual(problem['violated-policies'], ['rpm'])
+        assert.equal((await ask('/health', as('ann'))).status, 200)
+        assert.equal((await ask('/', as('bob'))).status, 200)
+        const nobody = await ask('/')
+        assert.deepEqual([nobody.status, nobody.headers.get('ratelimit')], [200, null])
+        for (const user of ['auth0|123', 'a/b', 'a~b']) {
+          const strange = await ask('/', as(user))
+          assert.deepEqual([strange.status, strange.headers.get('ratelimit')], [200, '"rpm";r=1;t=30'], user)
+        }
+        assert.equal((await ask('/', as('x'.repeat(257)))).status, 400)
+      })
 
-  async 'express and node:http'(t) {
-    const limits = await openLimits(t)
-    const limit = expressLimit({
-      limits,
-      entity: userOf,
-      resource: () => 'api',
-      skip: ({ url }) => url === '/health',
+      it(`${name}, ${place}: take limits of the call, for addresses, with nothing configured`, async (t) => {
+        const catraca = opened.guards[place]
+        const ask = await start(t, { rateLimit: { catraca, limits: TWO_A_MINUTE, resource: newName() } })
+        const answers = [await ask(), await ask(), await ask()]
+        assert.deepEqual(
+          answers.map(({ status }) => status),
+          [200, 200, 429],
+        )
+        // Nobody believes what a client says of itself.
+        assert.equal((await ask('/', { headers: { 'x-forwarded-for': '198.51.100.1' } })).status, 429)
+      })
+    }
+
+    it(`${name}: limits may depend on the request`, async (t) => {
+      const limits = (request: unknown) =>
+        pathOf(request) === '/slow' ? { rpm: { capacity: 1, refillPeriodSeconds: 60 } } : undefined
+      const ask = await serve(t, { limits })
+      assert.equal((await ask('/', as('ann'))).headers.get('ratelimit-policy'), '"rpm";q=2;w=60')
+      assert.equal((await ask('/slow', as('bob'))).headers.get('ratelimit-policy'), '"rpm";q=1;w=60')
     })
-    const server = createServer((request, response) => limit(request, response, () => response.end('passed')))
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    t.after(() => server.close())
-    return overHttp(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  },
 
-  async 'fetch-style handlers'(t) {
-    const limits = await openLimits(t)
-    const handler = withRateLimit(() => new Response('passed'), {
-      limits,
-      entity: ({ headers }) => headers.get('x-user') ?? undefined,
-      resource: 'api',
-      consume: () => ({ rpm: 1 }),
-      skip: ({ url }) => url.endsWith('/health'),
-    })
-    return async (path, headers = {}) => {
-      const response = await handler(new Request(`http://service.example${path}`, { headers }))
-      return {
-        status: response.status,
-        header: (name) => response.headers.get(name),
-        body: await response.text(),
+    it(`${name}: send the headers that are asked for`, async (t) => {
+      const headersOf = async (headers: NonNullable<Options['headers']>) => {
+        const ask = await serve(t, { headers })
+        const answers = [await ask('/', as('ann')), await ask('/', as('ann')), await ask('/', as('ann'))]
+        const both = [answers[0]!, answers[2]!]
+        return both.map(({ headers: sent }) =>
+          ['ratelimit', 'ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'retry-after'].map(
+            (one) => sent.get(one),
+          ),
+        )
       }
-    }
-  },
-}
-
-/** Each framework with options of its own, over a resource that nobody has configured. */
-type Unconfigured = Pick<RateLimitOptions<never>, 'onUnconfigured' | 'report'>
-const UNCONFIGURED: Record<string, (t: TestContext, options: Unconfigured) => Promise<Ask>> = {
-  async fastify(t, options) {
-    const limits = await openLimits(t)
-    const app = Fastify()
-    await app.register(
-      fastifyLimit<{ id: string; headers: Headers }>({
-        limits,
-        entity: userOf,
-        resource: 'nobody',
-        ...options,
-      }) as never,
-    )
-    app.get('/', async () => 'passed')
-    t.after(() => app.close())
-    return overHttp(await app.listen({ port: 0, host: '127.0.0.1' }))
-  },
-
-  async 'express and node:http'(t, options) {
-    const limits = await openLimits(t)
-    const limit = expressLimit({ limits, entity: userOf, resource: 'nobody', ...options })
-    const server = createServer((request, response) => limit(request, response, () => response.end('passed')))
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    t.after(() => server.close())
-    return overHttp(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  },
-
-  async 'fetch-style handlers'(t, options) {
-    const limits = await openLimits(t)
-    const entity = ({ headers }: Request) => headers.get('x-user') ?? undefined
-    const handler = withRateLimit(() => new Response('passed'), {
-      limits,
-      entity,
-      resource: 'nobody',
-      ...options,
+      assert.deepEqual(await headersOf('both'), [
+        ['"rpm";r=1;t=30', '"rpm";q=2;w=60', '2', '1', null],
+        ['"rpm";r=0;t=60', '"rpm";q=2;w=60', '2', '0', '30'],
+      ])
+      assert.deepEqual(await headersOf('x-ratelimit'), [
+        [null, null, '2', '1', null],
+        [null, null, '2', '0', '30'],
+      ])
+      assert.deepEqual(await headersOf('none'), [
+        [null, null, null, null, null],
+        [null, null, null, null, '30'],
+      ])
     })
-    return async (path, headers = {}) => {
-      const response = await handler(new Request(`http://service.example${path}`, { headers }))
-      const { status } = response
-      return { status, header: (name) => response.headers.get(name), body: await response.text() }
-    }
-  },
-}
 
-describe('adapters of rate limits, where no level configures the resource', () => {
-  for (const [name, start] of Object.entries(UNCONFIGURED)) {
-    it(`${name}: answer 500 and say why, once, to who can mend it`, async (t) => {
+    it(`${name}: let the service write the denial`, async (t) => {
+      const denial: Options['denial'] = (request, { retryAfterMs }) =>
+        pathOf(request) === '/text'
+          ? { status: 503, body: 'later' }
+          : pathOf(request) === '/json'
+            ? { headers: { 'X-Why': 'quota' }, body: { error: 'too many', retryAfterMs } }
+            : undefined
+      const ask = await serve(t, { denial, consume: () => ({ rpm: 2 }) })
+      await ask('/', as('ann'))
+      const json = await ask('/json', as('ann'))
+      assert.deepEqual(
+        [json.status, json.headers.get('x-why'), json.headers.get('retry-after')],
+        [429, 'quota', '60'],
+      )
+      assert.match(json.headers.get('content-type')!, /^application\/json/)
+      assert.deepEqual(await json.json(), { error: 'too many', retryAfterMs: 60_000 })
+      const text = await ask('/text', as('ann'))
+      assert.deepEqual([text.status, await text.text()], [503, 'later'])
+      assert.match(text.headers.get('content-type')!, /^text\/plain/)
+      const problem = await ask('/', as('ann'))
+      assert.deepEqual(
+        [problem.status, ((await problem.json()) as { code: string }).code],
+        [429, 'QUOTA_EXCEEDED'],
+      )
+    })
+
+    it(`${name}: answer 503 when nobody can decide, or let pass`, async (t) => {
+      // Nobody listens there.
+      const away = connectCatraca({ url: 'http://127.0.0.1:1' })
+      const options = { catraca: away, entity: byUser, resource: 'api' }
+      const blocking = await start(t, { rateLimit: options })
+      assert.equal((await blocking('/', as('ann'))).status, 503)
+      const allowing = await start(t, { rateLimit: { ...options, onUnavailable: 'allow' } })
+      assert.equal((await allowing('/', as('ann'))).status, 200)
+    })
+
+    it(`${name}: where no level configures the resource, answer 500 and say why, once, to who can mend it`, async (t) => {
       const told: string[] = []
-      const ask = await start(t, { report: (message) => told.push(message) })
+      const ask = await serve(t, { resource: 'nobody', report: (message) => told.push(message) })
       for (let i = 0; i < 3; i++) {
-        const { status, body } = await ask('/', { 'x-user': 'ann' })
-        assert.deepEqual([status, JSON.parse(body).code], [500, 'INTERNAL'])
+        const answer = await ask('/', as('ann'))
+        const body = await answer.text()
+        assert.deepEqual([answer.status, JSON.parse(body).code], [500, 'INTERNAL'])
         assert.doesNotMatch(body, /nobody/)
       }
       assert.equal(told.length, 1)
       assert.match(told[0]!, /the limits of nobody cannot be checked/)
     })
 
-    it(`${name}: pass or refuse where that is said`, async (t) => {
-      const report = () => assert.fail('there is nothing to say')
-      const allowing = await start(t, { onUnconfigured: 'allow', report })
-      assert.deepEqual([(await allowing('/', { 'x-user': 'ann' })).status], [200])
-      const denying = await start(t, { onUnconfigured: 'deny', report })
-      const { status, body } = await denying('/', { 'x-user': 'ann' })
-      assert.deepEqual(
-        [status, JSON.parse(body).status, JSON.parse(body).code],
-        [429, 429, 'LIMIT_NOT_CONFIGURED'],
-      )
+    it(`${name}: where no level configures the resource, pass or refuse where that is said`, async (t) => {
+      const unconfigured = { resource: 'nobody', report: () => assert.fail('there is nothing to say') }
+      const allowing = await serve(t, { ...unconfigured, onUnconfigured: 'allow' })
+      assert.equal((await allowing('/', as('ann'))).status, 200)
+      const denying = await serve(t, { ...unconfigured, onUnconfigured: 'deny' })
+      const denied = await denying('/', as('ann'))
+      const { status, code } = (await denied.json()) as { status: number; code: string }
+      assert.deepEqual([denied.status, status, code], [429, 429, 'LIMIT_NOT_CONFIGURED'])
     })
+
+    if (name !== 'node:http') {
+      it(`${name}: count only what is to be counted, when the answer is known`, async (t) => {
+        const { catraca } = opened
+        const resource = await newResource()
+        const countIf: Options['countIf'] = (_, { status }) => status === 401
+        let status = 200
+        const rateLimit = { catraca, entity: byUser, resource, countIf }
+        const ask = await start(t, { rateLimit }, () => ({ status, body: 'x' }))
+        const left = async () => (await catraca.limits.status('ann', resource)).limits.rpm!.remaining
+        for (let i = 0; i < 4; i++) {
+          const answer = await ask('/', as('ann'))
+          await answer.text()
+          assert.equal(answer.status, 200)
+          await until('it is given back', async () => (await left()) === 2)
+        }
+        status = 401
+        for (const expected of [401, 401, 429]) assert.equal((await ask('/', as('ann'))).status, expected)
+      })
+    }
   }
 
-  it('options that nobody knows are refused when the adapter is made', async (t) => {
-    const limits = await openLimits(t)
-    const options = { limits, entity: () => 'ann', resource: 'api' }
-    assert.throws(
-      () => expressLimit({ ...options, onUnconfigurd: 'allow' } as never),
-      /did you mean onUnconfigured/,
-    )
-    assert.throws(() => fastifyLimit({ ...options, onUnconfigured: 'pass' } as never), /allow or deny/)
+  it('an address behind trusted proxies names the client, an untrusted one does not', async (t) => {
+    for (const name of ['Express 5', 'Fastify 5']) {
+      const { catraca } = opened
+      const rateLimit = { catraca, limits: TWO_A_MINUTE, resource: newName() }
+      const from = (address: string): RequestInit => ({ headers: { 'x-forwarded-for': address } })
+      const trusting = await FRAMEWORKS[name]!(t, { rateLimit }, undefined, {
+        express: 1,
+        fastify: (_, hop) => hop === 0,
+      })
+      const status = async (address: string) => (await trusting('/', from(address))).status
+      assert.deepEqual(
+        [
+          await status('2001:db8:1:2::1'),
+          await status('2001:db8:1:2:ffff::2'),
+          await status('2001:db8:1:2::3'),
+        ],
+        [200, 200, 429],
+        name,
+      )
+      // The client wrote the first address, the proxy the last.
+      assert.equal(await status('198.51.100.7, 2001:db8:1:2::4'), 429)
+      assert.equal(await status('2001:db8:1:3::1'), 200)
+      const explicit = { ...rateLimit, clientAddress: forwardedFor({ proxies: 2 }), ipv6Bits: 128 }
+      const asked = await FRAMEWORKS[name]!(t, { rateLimit: { ...explicit, resource: newName() } })
+      const outcome = async (address: string) => (await asked('/', from(address))).headers.get('ratelimit')
+      assert.deepEqual(
+        [await outcome('1.2.3.4, 2001:db8::1, 10.0.0.1'), await outcome('2001:db8::2, 10.0.0.1')],
+        ['"rpm";r=1;t=30', '"rpm";r=1;t=30'],
+      )
+      assert.equal(await outcome('5.6.7.8, 2001:db8::1, 10.0.0.2'), '"rpm";r=0;t=60')
+    }
   })
-})
 
-describe('adapters of rate limits', () => {
-  for (const [name, start] of Object.entries(FRAMEWORKS)) {
-    it(`${name}: pass with headers, deny with a problem, and skip what is to be skipped`, async (t) => {
-      const ask = await start(t)
-      const ann = { 'x-user': 'ann' }
-      const first = await ask('/', ann)
-      assert.deepEqual(
-        [first.status, first.body, first.header('ratelimit')],
-        [200, 'passed', '"rpm";r=1;t=30'],
-      )
-      assert.equal(first.header('ratelimit-policy'), '"rpm";q=2;w=60')
-      await ask('/', ann)
-      const third = await ask('/', ann)
-      assert.deepEqual(
-        [third.status, third.header('retry-after'), third.header('ratelimit')],
-        [429, '30', '"rpm";r=0;t=60'],
-      )
-      assert.match(third.header('content-type')!, /^application\/problem\+json/)
-      assert.deepEqual(JSON.parse(third.body)['violated-policies'], ['rpm'])
-      assert.equal((await ask('/health', ann)).status, 200)
-      assert.equal((await ask('/', { 'x-user': 'bob' })).status, 200)
-      const nobody = await ask('/')
-      assert.deepEqual([nobody.status, nobody.header('ratelimit')], [200, null])
-      for (const user of ['auth0|123', 'a/b', 'a~b']) {
-        const strange = await ask('/', { 'x-user': user })
-        assert.deepEqual([strange.status, strange.header('ratelimit')], [200, '"rpm";r=1;t=30'], user)
-      }
-      assert.equal((await ask('/', { 'x-user': 'x'.repeat(257) })).status, 400)
-    })
-  }
+  it('a request without an address is a mistake of the service', async (t) => {
+    const { catraca } = opened
+    const told: string[] = []
+    const report = (message: string) => told.push(message)
+    const clientAddress = () => undefined
+    const ask = await FRAMEWORKS['fetch handlers']!(t, { rateLimit: { catraca, clientAddress, report } })
+    assert.equal((await ask()).status, 500)
+    assert.match(told[0]!, /give entity or clientAddress/)
+  })
+
+  it('options that nobody knows are refused when the adapter is made', () => {
+    const { catraca } = opened
+    const wrong: [object, RegExp][] = [
+      [{ catraca, onUnconfigurd: 'allow' }, /did you mean onUnconfigured/],
+      [{ catraca, onUnconfigured: 'pass' }, /allow or deny/],
+      [{ catraca, headers: 'draft' }, /ratelimit, x-ratelimit, both or none/],
+      [{ catraca, ipv6Bits: 129 }, /ipv6Bits must be/],
+      [{}, /catraca is required/],
+      [{ limits: TWO_A_MINUTE }, /catraca is required/],
+      [{ catraca: createClient({ url: 'http://127.0.0.1:1' }) }, /catraca is a client: give connectCatraca/],
+    ]
+    for (const [options, message] of wrong) {
+      assert.throws(() => expressLimit(options as never), message)
+      assert.throws(() => fastifyLimit(options as never), message)
+    }
+    assert.throws(() => forwardedFor({ proxies: 0 }), /from 1 to 10/)
+  })
+
+  it('the guard itself may be given, as in the first version', async (t) => {
+    const { limits } = opened.catraca
+    const resource = await newResource()
+    const ask = await FRAMEWORKS['Express 5']!(t, { rateLimit: { limits, entity: byUser, resource } })
+    assert.equal((await ask('/', as('ann'))).headers.get('ratelimit'), '"rpm";r=1;t=30')
+  })
 })

@@ -144,6 +144,12 @@ describe('openCatraca', () => {
     }
   })
 
+  it('refuses spaces of a cache that are no list, by their name', async () => {
+    const cache = { spaces: {} } as never
+    const refused = { code: 'INVALID_INPUT', message: /^cache\.spaces / }
+    await assert.rejects(openCatraca({ store: 'memory:', cache }), refused)
+  })
+
   it('finds the name that was meant, and none where nothing is near', () => {
     const names = ['ttlMs', 'waitMs', 'signal', 'autoExtend']
     const meant = ['TTLMS', 'tlMs', 'watiMs', 'singal', 'autoextends', 'x', 'lifetime'].map((name) =>

@@ -81,7 +81,7 @@ describe('an engine that somebody else made', () => {
     const locks = { acquire, release, read, pollMs } as unknown as Engine['locks'] & object
     await assert.rejects(
       openCatraca({ engine: { ...engine, locks } }),
-      refused('engine own lacks locks.extend, locks.remove, locks.watch, locks.sweep'),
+      refused('engine own lacks locks.extend, locks.list, locks.remove, locks.watch, locks.sweep'),
     )
     const limits = { configs: {} } as unknown as Engine['limits'] & object
     await assert.rejects(

@@ -29,11 +29,11 @@ describe('catraca audit list', () => {
     const { code, stdout } = await command(['audit', 'list', '--store', store])
     assert.equal(code, 0)
     const [head, ...rows] = stdout.trimEnd().split('\n')
-    assert.match(head!, /^AT +ACTOR +ACTION +TARGET +CHANGE$/)
+    assert.match(head!, /^AT +ACTOR +ACTION +TARGET +REASON +CHANGE$/)
     assert.equal(rows.length, 5)
     const user = userInfo().username
     assert.match(rows[0]!, /key\.unlock +key:\*/)
-    assert.match(rows[1]!, new RegExp(`cli:${user} +key\\.revoke +key:ops +\\{"before"`))
+    assert.match(rows[1]!, new RegExp(`cli:${user} +key\\.revoke +key:ops +- +\\{"before"`))
     assert.match(rows[3]!, /allowlist\.member\.add +allowlist:vip ann +.*"addedBy":"me"/)
   })
 

@@ -120,6 +120,15 @@ describe('catraca doctor on a Redis server', () => {
     await say('DEL', ...endless, ...kept)
   })
 
+  it('says whether keys of the index of version 0.1.0 are left', async () => {
+    assert.equal(await level('redis.older-keys'), 'ok')
+    await say('HSET', 'customer-allowlists:ann', 'vip', '+1:0:1')
+    const findings = await look(servers.url)
+    assert.equal(levelsOf(findings)['redis.older-keys'], 'warning')
+    assert.doesNotMatch(foundBy(findings, 'redis.older-keys'), /ann/)
+    await say('DEL', 'customer-allowlists:ann')
+  })
+
   it('shows scripts in the slow log by name, without what they were given', async () => {
     const store = await openPatiently({ store: servers.storeUrl, sweepIntervalMs: 0 })
     await say('CONFIG', 'SET', 'slowlog-log-slower-than', '0')

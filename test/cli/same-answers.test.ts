@@ -22,6 +22,28 @@ entities:
   bob: {}
 `
 
+const ALL = `lists:
+  first: { name: First, precision: trusted }
+  vip: { name: VIP 2 }
+waves:
+  inner: { name: Inner, config: { strategy: EXPLICIT_LIST, customerIds: [ann, bob] } }
+  outer: { name: Outer, config: { strategy: PERCENTAGE, percentage: 0.5, base: inner, exclude: [first] } }
+system:
+  "*": { onUnavailable: allow }
+parents:
+  ann:1: { parent: org }
+  bob: { parent: org, cascade: false }
+`
+const FILES: Record<string, string> = {
+  'all.yaml': ALL,
+  'type.yaml': 'lists:\n  outer: { name: X }\n',
+  'precision.yaml': 'lists:\n  first: { name: First }\n',
+  'gone.yaml': 'lists:\n  vip: null\n',
+  'dangling.yaml': 'lists:\n  first: null\n',
+  'circle.yaml':
+    'waves:\n  inner: { name: Inner, config: { strategy: PERCENTAGE, percentage: 1, base: outer } }\n',
+}
+
 /** Commands in order; each is run on a store opened by the command itself, and on a server over a store. */
 const SCRIPT: string[][] = [
   ['allowlist', 'create', '--id', 'vip', '--name', 'VIP', '--type', 'FIXA'],
@@ -52,6 +74,21 @@ const SCRIPT: string[][] = [
   ['allowlist', 'import-status', 'vip', 'two', '--json'],
   ['allowlist', 'members', 'vip'],
   ['allowlist', 'lists-of', 'ann'],
+  ['allowlist', 'members', 'vip', '--prefix', 'a', '--json'],
+  ['allowlist', 'remove', 'vip', '--file', 'gone.txt', '--import-id', 'three', '--no-progress', '--json'],
+  ['allowlist', 'remove', 'vip'],
+  ['allowlist', 'imports', 'vip'],
+  ['allowlist', 'imports', 'vip', '--limit', '1', '--json'],
+  ['allowlist', 'used-by', 'vip', '--json'],
+  ['allowlist', 'sample', 'w'],
+  ['explain', 'ann', '--outcome', 'allowed', '--type', 'FIXA'],
+  ['explain', 'ann', '--allowlists', 'vip'],
+  ['lock', 'list', '--prefix', 'none', '--json'],
+  ['lock', 'list', '--limit', '0'],
+  ['idempotency', 'list', '--status', 'FAILED', '--older-than-seconds', '5', '--json'],
+  ['cache', 'list', 'none'],
+  ['limits', 'list', '--prefix', 'none', '--json'],
+  ['audit', 'export', '--action', 'nothing'],
   ['allowlist', 'export', 'vip'],
   ['allowlist', 'export', 'vip', '--json'],
   ['check', 'ann', '--allowlists', 'vip,no', '--json'],
@@ -71,9 +108,13 @@ const SCRIPT: string[][] = [
   ['allowlist', 'ramp', 'w', '--clear', '--json'],
   ['allowlist', 'ramp', 'w', '--pause', '--json'],
   ['allowlist', 'ramp', 'vip', '--pause'],
-  ['allowlist', 'pause', 'w'],
+  ['allowlist', 'pause', 'w', '--reason', 'too many errors é'],
   ['allowlist', 'resume', 'w', '--if-version', '1'],
-  ['allowlist', 'resume', 'w', '--json'],
+  ['allowlist', 'update', 'w', '--tags', 'b,a', '--owner', 'ana', '--description', 'x', '--json'],
+  ['allowlist', 'list', '--tag', 'a', '--state', 'paused', '--owner', 'ANA', '--json'],
+  ['allowlist', 'list', '--prefix', 'w', '--next-step-before', '2099-01-01T00:00:00Z'],
+  ['allowlist', 'pause', 'w', '--reason', ''],
+  ['allowlist', 'resume', 'w', '--shift', '--json'],
   ['allowlist', 'resume', 'w'],
   ['allowlist', 'update', 'w', '--name', 'Onda ∿', '--if-version', '5'],
   ['allowlist', 'update', 'w', '--name', 'Again', '--if-version', '5', '--json'],
@@ -156,9 +197,32 @@ const SCRIPT: string[][] = [
   ['config', 'get', '--level', 'resource', '--resource', 'gpt-4', '--json'],
   ['config', 'delete', '--level', 'resource', '--resource', 'gpt-4'],
   ['config', 'delete', '--level', 'resource', '--resource', 'gpt-4'],
+  ['config', 'export'],
+  ['config', 'export', '--kinds', 'limits,entities', '--out', 'exported.yaml'],
+  ['config', 'export', '--kinds', 'limits,members'],
+  ['config', 'plan', 'exported.yaml', '--prune', '--exit-code'],
+  ['config', 'plan', 'all.yaml', '--exit-code', '--out', 'plan.json'],
+  ['config', 'apply', '--plan', 'plan.json'],
+  ['config', 'apply', '--plan', 'plan.json', '--json'],
+  ['config', 'apply', 'all.yaml', '--plan', 'plan.json'],
+  ['config', 'apply', '--plan', 'all.yaml'],
+  ['config', 'plan', 'all.yaml', '--exit-code', '--json'],
+  ['config', 'apply', 'all.yaml', '--prune'],
+  ['config', 'apply', 'all.yaml', '--prune', '--json'],
+  ['config', 'apply', 'gone.yaml'],
+  ['config', 'plan', 'type.yaml'],
+  ['config', 'plan', 'precision.yaml'],
+  ['config', 'plan', 'dangling.yaml'],
+  ['config', 'apply', 'dangling.yaml'],
+  ['config', 'apply', 'circle.yaml', '--json'],
+  ['config', 'export'],
   ['idempotency', 'get', 'PRODUCE', 'none'],
   ['idempotency', 'get', 'PRODUCE', '..', '--json'],
   ['idempotency', 'delete', 'PRODUCE', 'none', '--json'],
+  ['key', 'update', 'nobody', '--scopes', 'read'],
+  ['key', 'update', 'nobody', '--never-expires', '--json'],
+  ['key', 'update', 'nobody', '--expires-at', 'tomorrow'],
+  ['key', 'update', 'nobody'],
 ]
 
 /** What differs between two runs and says nothing: times, tokens. */
@@ -185,9 +249,11 @@ describe('the same answers from a store and from a server', () => {
   const dir = scratch()
   let server: Served
   before(async () => {
+    writeFileSync(dir.file('gone.txt'), 'nobody\n')
     writeFileSync(dir.file('ids.csv'), 'customerId,addedBy\nann,me\nbob,me\nbad id,me\nbob,you\n')
     writeFileSync(dir.file('limits.yaml'), PLAN)
     writeFileSync(dir.file('wrong.yaml'), 'system:\n  gpt-4: { limits: { rpm: { capacity: -1 } } }\n')
+    for (const [name, text] of Object.entries(FILES)) writeFileSync(dir.file(name), text)
     const { gzipSync } = await import('node:zlib')
     writeFileSync(dir.file('ids.ndjson.gz'), gzipSync('"ann"\n{"customerId":"cid","metadata":{"n":1}}\n'))
     server = await serve(['--store', 'memory:'])

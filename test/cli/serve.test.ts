@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RestartPauses } from '../../src/cli/workers/index.js'
 import { parse, sampleOf } from '../metrics/support.js'
+import { ask, caller, descriptor } from '../server/grpc/support.js'
 import { send, until } from '../server/support.js'
 import { freePort, makeCertificates } from '../support/redis/index.js'
 import { catraca, command, type Served, scratch, serve, start } from './run.js'
@@ -181,6 +182,37 @@ describe('serve with a certificate', () => {
       [1, true],
     )
     tls.remove()
+  })
+})
+
+describe('serve --grpc-port', () => {
+  it('serves a second port, also with workers, and stops it with the first', async (t) => {
+    const server = await serve(['--workers', '2', '--grpc-port', '0', '--store', 'embedded:./grpc'], {
+      cwd: dir.path,
+    })
+    const [, port] = await server.said(/gRPC: 127\.0\.0\.1:(\d+)/)
+    await server.said(/"pid":(\d+)[\s\S]*"pid":(?!\1,)\d+/, 'stdout')
+    // Connections go to the workers in turn.
+    for (let i = 0; i < 4; i++) {
+      const { call } = caller(t, Number(port), 'limits')
+      assert.equal((await call(ask(descriptor({ key: 'v' })))).overall_code, 'OK')
+    }
+    assert.equal((await server.stop()).code, 0)
+  })
+
+  it('refuses a taken port and wrong rules before it serves', async () => {
+    const port = String(await freePort())
+    const first = await serve(['--grpc-port', port, '--store', 'memory:'], { cwd: dir.path })
+    const args = ['serve', '--port', '0', '--store', 'memory:']
+    const taken = await catraca([...args, '--grpc-port', port], { cwd: dir.path })
+    assert.deepEqual(
+      [taken.code, taken.stderr],
+      [1, `catraca: 127.0.0.1:${port} is in use: choose another with --grpc-port\n`],
+    )
+    await first.stop()
+    const env = { CATRACA_GRPC_DESCRIPTORS: '[{ "entries": [{ "key": "a" }] }]' }
+    const wrong = await catraca([...args, '--grpc-port', '0'], { cwd: dir.path, env })
+    assert.match(wrong.stderr, /^catraca: grpc\.descriptors\[0\]\.resource must be given\n$/)
   })
 })
 

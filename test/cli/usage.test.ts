@@ -24,7 +24,7 @@ describe('every command', () => {
   it('is among those that were promised', () => {
     const names = new Set(commands.map(([path]) => path.join(' ')))
     const allowlist = 'create get list update delete add remove import export ramp'.split(' ')
-    for (const name of ['serve', 'check', 'key create', 'key list', 'key revoke'])
+    for (const name of ['serve', 'check', 'key create', 'key update', 'key list', 'key revoke'])
       assert.ok(names.has(name), name)
     for (const name of 'get set delete resolve plan apply'.split(' '))
       assert.ok(names.has(`config ${name}`), name)

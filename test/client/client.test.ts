@@ -98,6 +98,14 @@ const BY_TAG: Record<string, (client: CatracaClient, server: TestServer) => Prom
     await client.setCached({ space: 'things', key: 'a', body: { value: [1] } })
     assert.deepEqual((await client.getCached({ space: 'things', key: 'a' })).value, [1])
   },
+  flags: async (client) => {
+    const body = { context: { targetingKey: 'one' } }
+    assert.equal((await client.evaluateFlag({ key: 'm', body })).value, true)
+    const missing = await caught(client.evaluateFlag({ key: 'none', body }))
+    assert.equal(missing.status, 404)
+    assert.equal((missing.body as { errorCode: string }).errorCode, 'FLAG_NOT_FOUND')
+    assert.deepEqual((await client.evaluateFlags({ body })).flags, [])
+  },
   operations: async (client) => {
     assert.deepEqual(await client.live(), { status: 'live' })
     assert.equal((await client.health()).status, 'healthy')

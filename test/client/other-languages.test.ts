@@ -12,8 +12,11 @@ const EXPECTED = (truth: string, untruth: string) => [
   `check bob: ${untruth} (NOT_MEMBER)`,
   'acquire: may pass',
   'acquire: come back in 60 s',
+  'given back, then: may pass',
   'once: 7, done',
   'once: 7, replayed',
+  `lock: others wait: ${truth}, the fence grows: ${truth}`,
+  `flag: ann ${truth}, bob ${untruth}`,
 ]
 
 /** Languages that a machine need not have; where one is absent, the run says so. */
@@ -25,7 +28,12 @@ const CLIENTS = [
     args: ['-B', 'python/cached.py'],
     lines: ['callers: 8, all the same: True', 'loads: 1'],
   },
-  { tool: 'go', probe: 'version', args: ['run', 'go/main.go'], lines: EXPECTED('true', 'false') },
+  {
+    tool: 'go',
+    probe: 'version',
+    args: ['run', 'go/main.go'],
+    lines: [...EXPECTED('true', 'false'), 'cache: loaded 1 time'],
+  },
 ]
 
 describe('examples of clients in other languages', () => {
@@ -36,7 +44,7 @@ describe('examples of clients in other languages', () => {
       skip: !isThere && `${tool} is not on this machine`,
     }, async (t) => {
       const server = await serve(t, {}, { cache: { spaces: [{ name: 'rates', ttlMs: 60_000 }] } })
-      const { key } = await knownKey(server, 'all', ['admin', 'limits', 'idempotency', 'cache'])
+      const { key } = await knownKey(server, 'all', ['admin', 'limits', 'idempotency', 'cache', 'locks'])
       const env = { ...process.env, GOCACHE: cache, GOFLAGS: '-mod=mod', GO111MODULE: 'off' }
       const options = { cwd: fileURLToPath(folder), env, timeout: 120_000 }
       const { stdout, stderr } = await promisify(execFile)(tool, [...args, server.url, key], options)

@@ -50,6 +50,14 @@ describe('where a setting comes from', () => {
     assert.equal(load({ flags: { 'server.port': undefined } }).server.port, 1000)
   })
 
+  it('reads splits of limits, also of entities with a = in their name', () => {
+    const env = { CATRACA_DYNAMODB_SPLIT_LIMITS: 'chat=8, search/a=b@x=32' }
+    assert.deepEqual(load({ env }).dynamodb.splitLimits, [
+      { resource: 'chat', parts: 8 },
+      { resource: 'search', entity: 'a=b@x', parts: 32 },
+    ])
+  })
+
   it('reads the file named by flag before the one named by the environment', () => {
     file({ server: { port: 1 } }, 'a.json')
     file({ server: { port: 2 } }, 'b.json')
@@ -73,6 +81,7 @@ describe('where a setting comes from', () => {
 })
 
 describe('what stops the start', () => {
+  const MANY_IDS = Array.from({ length: 10_000 }, (_, i) => `list-${i}`).join(',')
   const refused: [string, Partial<LoadOptions>, RegExp][] = [
     ['unknown variable', { env: { CATRACA_PROT: '1' } }, /^environment CATRACA_PROT is not a setting$/],
     ['file of no secret', { env: { CATRACA_PORT_FILE: 'x' } }, /^environment CATRACA_PORT_FILE is not a/],
@@ -89,6 +98,11 @@ describe('what stops the start', () => {
     ['store', { flags: { store: 'mysql://x' } }, /^flag --store is wrong: the store URL must have one/],
     ['hot tier', { env: { CATRACA_DYNAMODB_HOT_TIER: 'memory:' } }, /HOT_TIER must be a redis:\/\/ URL/],
     ['hot lists', { env: { CATRACA_DYNAMODB_HOT_LISTS: 'a,,b' } }, /HOT_LISTS is wrong: each id must be/],
+    [
+      '10,000 flags',
+      { env: { CATRACA_FLAGS_EXPOSED: MANY_IDS } },
+      /EXPOSED must not have more than 1000 entries$/,
+    ],
     ['url', { env: { CATRACA_URL: 'localhost:80' } }, /^environment CATRACA_URL must be a URL with http/],
     ['url with key', { env: { CATRACA_URL: 'http://a:b@c' } }, /CATRACA_URL must hold no credentials/],
     ['missing file', { configFile: 'nowhere.json' }, /^file nowhere\.json cannot be read \(ENOENT\)$/],
@@ -107,6 +121,17 @@ describe('what stops the start', () => {
     ['value as group', { server: 80 }, /json: server must be an object$/],
     ['group as value', { store: { url: 'memory:' } }, /json: store must be a text/],
     ['null', { store: null }, /json: store must be a text/],
+    [
+      'limits split into one',
+      { dynamodb: { splitLimits: ['a=1'] } },
+      /splitLimits must be RESOURCE=PARTS or .* 2 to 256/,
+    ],
+    [
+      'a limit split twice',
+      { dynamodb: { splitLimits: ['a=2', 'a=3'] } },
+      /splitLimits names a limit twice$/,
+    ],
+    ['a split of no resource', { dynamodb: { splitLimits: ['a:b=2'] } }, /splitLimits is wrong: /],
     ['ids as text', { dynamodb: { hotLists: 'a,b' } }, /json: dynamodb\.hotLists must be an array of ids$/],
     ['no object', [1], /^file catraca\.config\.json must hold one JSON object$/],
     ['no JSON', '{ port: 1 }', /^file catraca\.config\.json is not JSON: /],

@@ -9,22 +9,10 @@ const read = (name: string) => readFileSync(new URL(name, folder), 'utf8')
 const { alerts, records } = readRules()
 const names = [...new Set(alerts.map(({ alert }) => alert))]
 const pages = readdirSync(folder).filter((name) => name !== 'README.md')
-const reference = readFileSync(new URL('../reference/cli.md', folder), 'utf8')
 
 function blocks(page: string, language: string): string[] {
   const found = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))]
   return found.flatMap((match) => match[1]!.trim().split('\n'))
-}
-
-/** The part of the reference that is about the command a line begins with. */
-function sectionOf(line: string): string | undefined {
-  const words = line.split(' ').slice(1)
-  for (let count = Math.min(2, words.length); count > 0; count--) {
-    const heading = `## catraca ${words.slice(0, count).join(' ')}\n`
-    const start = reference.indexOf(heading)
-    if (start >= 0) return reference.slice(start, reference.indexOf('\n## ', start + 1) >>> 0)
-  }
-  return undefined
 }
 
 describe('runbooks', () => {
@@ -48,21 +36,6 @@ describe('runbooks', () => {
         '## When it is over',
       ])
     }
-  })
-
-  it('name only commands and options that exist', () => {
-    let seen = 0
-    for (const name of pages) {
-      const page = read(name)
-      const quoted = [...page.matchAll(/`(catraca [^`]+)`/g)].map((match) => match[1]!)
-      for (const line of [...blocks(page, 'sh'), ...quoted].filter((one) => one.startsWith('catraca '))) {
-        const section = sectionOf(line) ?? assert.fail(`${name}: ${line}`)
-        for (const [option] of line.matchAll(/--[a-z-]+/g))
-          assert.ok(section.includes(option), `${name}: ${line}`)
-        seen++
-      }
-    }
-    assert.ok(seen > 40)
   })
 
   it('ask Prometheus for what there is', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
+import { Circuits } from '../../src/app/circuits.js'
 import { EngineCalls } from '../../src/app/engine-calls.js'
 import { EngineFiguresReader } from '../../src/app/engine-figures.js'
 import { HealthReads } from '../../src/app/health.js'
@@ -124,10 +125,11 @@ describe('metrics of Redis', () => {
     const store = redis.storeUrl
     const engine = await openEngine(storeSource(store, { redis: PATIENT_REDIS }))
     t.after(() => engine.close())
-    const stores = () => [{ engine, ports: engine, store, shown: store, holdsCache: false }]
+    const stores = () => [{ engine, ports: engine, store, shown: store, holdsCache: false, isLate: false }]
     const looks = new HealthReads(stores, () => undefined)
     const bounds = { maxAgeMs: 20, timeoutMs: 200 }
-    const reader = new EngineFiguresReader(stores, looks, new EngineCalls(), bounds)
+    const watch = { calls: new EngineCalls(), circuits: new Circuits(() => {}) }
+    const reader = new EngineFiguresReader(stores, looks, watch, bounds)
     assert.equal((await reader.figures())[0]?.redisServers?.length, 1)
     assert.equal((await reader.up())[0]?.isUp, true)
     redis.servers[0]!.pause()

@@ -3,6 +3,8 @@ import { describe, it } from 'node:test'
 import { run as dynamodbPods } from '../../bench/proof/dynamodb-pods.js'
 import { run as dynamodbReshard } from '../../bench/proof/dynamodb-reshard.js'
 import { run as freshness } from '../../bench/proof/freshness.js'
+import { run as growth } from '../../bench/proof/growth.js'
+import { run as grpc } from '../../bench/proof/grpc.js'
 import { run as httpPaths } from '../../bench/proof/http-paths.js'
 import { run as idempotency } from '../../bench/proof/idempotency.js'
 import { run as kill } from '../../bench/proof/kill.js'
@@ -13,9 +15,14 @@ import { enough } from './enough.js'
 
 /** The proofs of `npm run proof`, which take minutes there, with small sizes. Each throws when a promise is broken. */
 describe('proofs, small', () => {
-  it('http-paths: the faster ways of answering a check cannot be told from the ordinary one', async () => {
+  it('http-paths: the fast way of answering a check cannot be told from the ordinary one', async () => {
     const figures = await httpPaths({ requests: 2000, seed: 2 })
     assert.ok(figures['answered on the connection']! > 200)
+  })
+
+  it('grpc: every decision is answered', async () => {
+    const { calls } = await grpc({ seconds: 1, perSecond: 300 })
+    assert.equal(calls, 300)
   })
 
   it('race: processes on one directory agree', async () => {
@@ -69,6 +76,15 @@ describe('proofs, small', () => {
   it('dynamodb-pods: all that live end exact, whatever is killed or lost', async () => {
     const sizes = { pods: 3, changesPerSecond: 25, members: 50, expiring: 0 }
     await enough(2, (seconds) => dynamodbPods({ ...sizes, seconds }), { changes: 5, messagesStolen: 0 })
+  })
+
+  it('growth: checks are answered from memory, and acquires by the store, at every size', async () => {
+    const members = { smallest: 1000, embedded: 10_000, redis: 1000, dynamodb: 100 }
+    const { all } = await growth({ ...members, processes: 2, lists: 10, calls: 500, restMs: 100 })
+    const points = (name: string) => all[name]!.map(([x]) => x)
+    assert.deepEqual(points('embedded: processor µs per check'), [1000, 10_000])
+    assert.deepEqual(points('acquire: processor µs with processes'), [1, 2])
+    assert.deepEqual(points('following: pod bytes'), [1, 10])
   })
 
   it('dynamodb-reshard: a list that moves to ten shards and on to the giant table answers right', async () => {

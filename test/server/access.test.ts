@@ -222,6 +222,45 @@ describe('a server with keys', () => {
     assert.equal((await server.call('DELETE', '/keys/app', { headers })).status, 404)
   })
 
+  it('changes scopes and expiry, tells who made a key and when it was last used, and refuses an expired one', async (t) => {
+    const clock = new ManualClock(Date.parse('2030-01-01T00:00:00Z'))
+    const server = await serve(t, { keyRefreshMs: 20 }, { clock })
+    const admin = (await server.call('POST', '/keys', { body: { name: 'ops', scopes: ['admin'] } })).json
+    const headers = bearer(admin.key)
+    const call = (method: string, path: string, body?: object) => server.call(method, path, { headers, body })
+    const past = { name: 'late', scopes: ['check'], expiresAt: '2029-12-31T23:59:59Z' }
+    assert.deepEqual((await call('POST', '/keys', past)).json.errors[0].path, 'expiresAt')
+    const expiresAt = '2030-01-31T00:00:00.000Z'
+    const made = (await call('POST', '/keys', { name: 'app', scopes: ['check'], expiresAt })).json
+    assert.deepEqual([made.createdBy, made.expiresAt], ['ops', expiresAt])
+    // One connection, which remembers the key that was verified.
+    const agent = oneConnection(t)
+    const ask = async () => (await server.call('GET', CHECK, { agent, headers: bearer(made.key) })).status
+    assert.equal(await ask(), 200)
+    const find = async () =>
+      (await call('GET', '/keys')).json.items.find((key: { name: string }) => key.name === 'app')
+    await until('the use is recorded', async () => (await find()).usedAt === '2030-01-01T00:00:00.000Z')
+
+    assert.equal((await call('PATCH', '/keys/app', { scopes: ['read'] })).status, 200)
+    assert.equal(await ask(), 403)
+    assert.equal(
+      (await call('PATCH', '/keys/app', { scopes: ['check'], expiresAt: null })).json.expiresAt,
+      undefined,
+    )
+    assert.equal(await ask(), 200)
+    assert.equal((await call('PATCH', '/keys/app', {})).status, 400)
+    assert.equal((await call('PATCH', '/keys/none', { scopes: ['read'] })).status, 404)
+    const [entry] = (await call('GET', '/audit?action=key.update&limit=1')).json.items
+    assert.deepEqual([entry.before.expiresAt, entry.after.scopes], [expiresAt, ['check']])
+
+    await call('PATCH', '/keys/app', { expiresAt })
+    clock.advance(29 * 86_400_000)
+    assert.equal(await ask(), 200)
+    clock.advance(86_400_000)
+    await until('the key is refused', async () => (await ask()) === 401)
+    assert.equal((await find()).expiresAt, expiresAt, 'it is still listed')
+  })
+
   it('sees a revocation made elsewhere, also on a connection that is open', async (t) => {
     const server = await serve(t)
     const { keys } = server.catraca
@@ -254,7 +293,7 @@ describe('a server with keys', () => {
     const keys = ['ctr_one', 'ctr_other']
     const bootstrapKeys = () =>
       keys.map((key) => ({ name: key.slice(4), scopes: ['check' as const], hash: hashKey(key) }))
-    for (const checkFastPath of ['connection', 'request', 'off'] as const) {
+    for (const checkFastPath of ['connection', 'off'] as const) {
       const server = await serve(t, { bootstrapKeys, checkFastPath })
       const headers = { Authorization: keys.map((key) => `Bearer ${key}`) }
       const { status, json } = await server.call('GET', CHECK, { headers })
@@ -450,6 +489,24 @@ describe('KeyRegistry', () => {
     records = [{ ...record('a'), scopes: ['read'] }]
     await keys.refresh()
     assert.equal(keys.epoch, epoch + 1)
+  })
+
+  it('refuses an expired key while the store is silent, and stays locked when the last one has expired', async () => {
+    let now = 0
+    let isDown = false
+    const records = [{ ...record('a'), expiresAt: 1000 }]
+    const read = async (): Promise<StoredKeys> => {
+      if (isDown) throw new Error('down')
+      return { records, lock: 'locked' }
+    }
+    const keys = new KeyRegistry({ read, bootstrap: () => [], refreshMs: 60_000, now: () => now })
+    await keys.refresh()
+    assert.ok(keys.find(hashKey('a')))
+    isDown = true
+    now = 1000
+    await assert.rejects(keys.refresh())
+    assert.equal(keys.find(hashKey('a')), undefined)
+    assert.equal(keys.keyed, true)
   })
 
   it('answers a refresh with what was there after the call', async () => {

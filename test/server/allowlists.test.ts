@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { ManualClock } from '../../src/core/clock.js'
 import { serve } from './support.js'
 
 describe('/allowlists', () => {
@@ -94,6 +95,115 @@ describe('/allowlists', () => {
     assert.deepEqual([resumed.status, resumed.json.config, resumed.json.paused], [200, config, undefined])
     const again = await server.call('POST', '/allowlists/w/resume')
     assert.deepEqual([again.status, again.json.code], [409, 'WAVE_NOT_PAUSED'])
+  })
+
+  it('resumes with the later steps of the ramp moved by the time paused', async (t) => {
+    const clock = new ManualClock(Date.parse('2030-01-01T00:00:00Z'))
+    const server = await serve(t, {}, { clock })
+    const at = (hours: number) => clock.now() + hours * 3_600_000
+    const ramp = [
+      { at: at(-1), percentage: 0.1 },
+      { at: at(2), percentage: 0.5 },
+      { at: at(4), percentage: 1 },
+    ]
+    const config = { strategy: 'PERCENTAGE', ramp }
+    await server.call('POST', '/allowlists', { body: { id: 'w', name: 'W', type: 'ONDA', config } })
+    await server.call('POST', '/allowlists/w/pause')
+    clock.advance(3 * 3_600_000)
+    for (const body of [{ shift: 'yes' }, { later: true }])
+      assert.equal((await server.call('POST', '/allowlists/w/resume', { body })).status, 400)
+    const { json } = await server.call('POST', '/allowlists/w/resume', { body: { shift: true } })
+    const [first, second, third] = ramp
+    assert.deepEqual(json.config, {
+      ...config,
+      ramp: [first, { ...second, at: second!.at + 10_800_000 }, { ...third, at: third!.at + 10_800_000 }],
+    })
+    const nextStep = { at: '2030-01-01T05:00:00.000Z', turn: 'ramp', share: 0.5 }
+    assert.deepEqual(json.wave, { state: 'partial', share: 0.1, nextStep })
+    const { json: trail } = await server.call('GET', '/audit?action=allowlist.resume')
+    assert.deepEqual(trail.items[0].detail, { shiftedMs: 10_800_000 })
+  })
+
+  it('labels lists, and finds them by their labels, their beginning and their state', async (t) => {
+    const server = await serve(t)
+    const { call } = server
+    const at = Date.now() + 3_600_000
+    const bodies = [
+      {
+        id: 'vip',
+        name: 'Clientes',
+        type: 'FIXA',
+        tags: ['b', 'a', 'b'],
+        owner: ' Ana ',
+        description: 'x\ny',
+      },
+      {
+        id: 'wave',
+        name: 'VIPs',
+        type: 'ONDA',
+        tags: ['a'],
+        config: { strategy: 'PERCENTAGE', percentage: 0.01, base: 'vip', ramp: [{ at, percentage: 1 }] },
+      },
+      {
+        id: 'off',
+        name: 'Off',
+        type: 'ONDA',
+        config: { strategy: 'PERCENTAGE', percentage: 0, exclude: ['vip'] },
+      },
+    ]
+    for (const body of bodies) assert.equal((await call('POST', '/allowlists', { body })).status, 201)
+    const { json: vip } = await call('GET', '/allowlists/vip')
+    assert.deepEqual([vip.tags, vip.owner, vip.description, vip.wave], [['a', 'b'], 'Ana', 'x\ny', undefined])
+    const soon = new Date(at + 1).toISOString()
+    const queries: [string, string[]][] = [
+      ['tag=a', ['vip', 'wave']],
+      ['tag=a&type=ONDA', ['wave']],
+      ['owner=ana', ['vip']],
+      ['prefix=vi', ['vip', 'wave']],
+      ['prefix=ip', []],
+      ['search=ana', ['vip']],
+      ['state=partial', ['wave']],
+      ['state=closed', ['off']],
+      [`nextStepBefore=${soon}`, ['wave']],
+      [`nextStepBefore=${new Date(at).toISOString()}`, []],
+      ['sort=nextStepAt', ['wave', 'off', 'vip']],
+    ]
+    for (const [query, ids] of queries) {
+      const { json } = await call('GET', `/allowlists?${query}`)
+      assert.deepEqual(
+        json.items.map(({ id }: { id: string }) => id),
+        ids,
+        query,
+      )
+      const pages = []
+      let next = `/allowlists?${query}&limit=1`
+      for (let i = 0; i < ids.length; i++) {
+        const { json: page } = await call('GET', next)
+        pages.push(...page.items.map(({ id }: { id: string }) => id))
+        next = `/allowlists?${query}&limit=1&cursor=${page.nextCursor}`
+      }
+      assert.deepEqual(pages, ids, query)
+    }
+    const uses = [
+      { allowlistId: 'off', name: 'Off', as: 'exclude' },
+      { allowlistId: 'wave', name: 'VIPs', as: 'base' },
+    ]
+    assert.deepEqual((await call('GET', '/allowlists/vip/used-by')).json, { items: uses })
+    assert.equal((await call('GET', '/allowlists/none/used-by')).status, 404)
+    const { json: cleared } = await call('PATCH', '/allowlists/vip', { body: { tags: [], owner: '' } })
+    assert.deepEqual([cleared.tags, cleared.owner, cleared.description], [undefined, undefined, 'x\ny'])
+    const wrong: [object, string][] = [
+      [{ tags: ['a b'] }, 'tags[0]'],
+      [{ tags: Array(21).fill('a') }, 'tags'],
+      [{ owner: 'a\nb' }, 'owner'],
+      [{ description: 'x'.repeat(2001) }, 'description'],
+    ]
+    for (const [body, path] of wrong) {
+      const { status, json } = await call('PATCH', '/allowlists/vip', { body })
+      assert.deepEqual([status, json.errors?.[0].path], [400, path])
+    }
+    for (const query of ['state=half', 'nextStepBefore=soon', 'colour=red', `tag=${'x'.repeat(257)}`])
+      assert.equal((await call('GET', `/allowlists?${query}`)).status, 400, query)
   })
 
   it('lets exactly one of many win a version', async (t) => {

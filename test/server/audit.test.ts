@@ -5,6 +5,38 @@ import { bearer, knownKey, serve, until } from './support.js'
 const list = { id: 'vip', name: 'VIP', type: 'FIXA' }
 
 describe('the audit trail over HTTP', () => {
+  it('keeps the reason of every change, and finds it', async (t) => {
+    const server = await serve(t)
+    const { call } = server
+    const because = (reason: string) => ({ headers: { 'catraca-reason': encodeURIComponent(reason) } })
+    await call('POST', '/allowlists', { ...because('lançamento «é»'), body: list })
+    await call('PUT', '/allowlists/vip/customers/ann', because('asked by ann'))
+    await call('POST', '/allowlists/vip/import', {
+      headers: { ...because('batch').headers, 'content-type': 'text/plain' },
+      body: 'bob\n',
+    })
+    await call('DELETE', '/allowlists/vip', because('line 1\nline 2'))
+    await call('POST', '/allowlists', { body: list })
+    const { json } = await call('GET', '/audit')
+    assert.deepEqual(
+      json.items.map(({ reason }: { reason?: string }) => reason),
+      [undefined, 'line 1\nline 2', 'batch', 'asked by ann', 'lançamento «é»'],
+    )
+    const found = await call('GET', `/audit?search=${encodeURIComponent('LANÇAMENTO')}`)
+    assert.equal(found.json.items.length, 1)
+    for (const reason of [
+      '',
+      '%',
+      '%E9',
+      encodeURIComponent('x'.repeat(501)),
+      encodeURIComponent('\u0007'),
+    ]) {
+      const refused = await call('DELETE', '/allowlists/vip', { headers: { 'catraca-reason': reason } })
+      assert.deepEqual([refused.status, refused.json.errors[0].path], [400, 'catraca-reason'], reason)
+    }
+    assert.equal((await call('GET', '/allowlists/vip')).status, 200)
+  })
+
   it('names the key and the request of every change', async (t) => {
     const server = await serve(t)
     const { call } = server

@@ -136,6 +136,45 @@ describe('POST /allowlists/{id}/import', () => {
     assert.deepEqual(await idsOf(server), ['bob', 'caio'])
   })
 
+  it('removes those of a file, and lists the imports with their results', async (t) => {
+    const server = await serveVip(t)
+    const { call } = server
+    const rows = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => `c${from + i}`).join('\n')
+    const post = (query: string, body: string) =>
+      call('POST', `/allowlists/vip/import${query}`, { headers: TEXT, body })
+    await post('?importId=in', rows(0, 1300))
+    await server.catraca.allowlists.check('c7', ['vip'])
+    const { status, json } = await post('?mode=remove&importId=out', `${rows(3, 1203)}\nc5\nno!\nnobody`)
+    const counts = { added: 0, removed: 1200, unchanged: 2, rejected: 1, customerCount: 100 }
+    assert.equal(status, 200)
+    assert.deepEqual({ ...json, ...counts }, json)
+    const left = await call('GET', '/customers/c7/check?allowlists=vip')
+    assert.deepEqual([left.json.results[0].reason], ['NOT_MEMBER'])
+    const again = await post('?mode=remove&importId=out', 'other')
+    assert.deepEqual({ ...again.json, ...counts }, again.json)
+    assert.equal((await post('?mode=add&importId=out', 'x')).status, 409)
+    const { json: listed } = await call('GET', '/allowlists/vip/imports?limit=2')
+    assert.deepEqual(
+      listed.items.map(({ importId, mode, state, removed }: Record<string, unknown>) => [
+        importId,
+        mode,
+        state,
+        removed,
+      ]),
+      [
+        ['out', 'remove', 'completed', 1200],
+        ['in', 'add', 'completed', 0],
+      ],
+    )
+    assert.equal((await call('GET', '/allowlists/vip/imports?limit=101')).status, 400)
+    const found = await call('GET', '/allowlists/vip/customers?prefix=c12&limit=1000')
+    assert.equal(found.json.items.length, 97)
+    assert.equal((await call('GET', '/allowlists/vip/customers?prefix=a/b')).status, 400)
+    const { json: trail } = await call('GET', '/audit?action=allowlist.import&limit=1')
+    assert.deepEqual([trail.items[0].detail.mode, trail.items[0].detail.removed], ['remove', 1200])
+  })
+
   it('refuses what it cannot read', async (t) => {
     const server = await serveVip(t)
     const wrong: OutgoingHttpHeaders[] = [

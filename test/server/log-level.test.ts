@@ -57,7 +57,7 @@ describe('the log level', () => {
     t.mock.timers.tick(60_000)
     assert.equal(logger.level, 'error')
     level.set('silent', undefined)
-    level.set('info', undefined, 'ops')
+    level.set('info', undefined, { key: 'ops' })
     assert.deepEqual(
       lines.map(({ level: severity, logLevel, key }) => [severity, logLevel, key]),
       [

@@ -4,14 +4,16 @@ import { describe, it, type TestContext } from 'node:test'
 import Fastify from 'fastify'
 import { SCOPES } from '../../src/guards/access/scopes.js'
 import { buildServer } from '../../src/server/app.js'
-import type { App, ServerContext } from '../../src/server/http/context.js'
+import type { ServerContext } from '../../src/server/http/context.js'
 import { addHooks } from '../../src/server/http/hooks.js'
+import type { App } from '../../src/server/http/instance.js'
 import { renderRouteTable } from '../../src/server/http/routes-page.js'
 import { openPatiently } from '../support/patient.js'
 import { serve } from './support.js'
 
 /** What callers do, by scopes of their own. */
 const CALLED: [RegExp, string][] = [
+  [/ \/ofrep\//, 'check'],
   [/ \/(limits|leases)\//, 'limits'],
   [/ \/cache\//, 'cache'],
   [/ \/idempotency\//, 'idempotency'],
@@ -20,8 +22,21 @@ const CALLED: [RegExp, string][] = [
   [/ \/revoked-(tokens|subjects)/, 'tokens:revoke'],
   // To take it from its holder is administration.
   [/^POST \/locks\//, 'locks'],
+  // It ends the session that comes with it, if one does.
+  [/^POST \/sign-out$/, 'open'],
 ]
-const OPEN = ['/', '/live', '/ready', '/openapi.json', '/docs', '/docs/', '/console', '/console/*']
+const OPEN = [
+  '/',
+  '/live',
+  '/ready',
+  '/openapi.json',
+  '/docs',
+  '/docs/',
+  '/console',
+  '/console/*',
+  '/sign-in/offer',
+  '/sign-out',
+]
 
 async function build(t: TestContext) {
   const catraca = await openPatiently({ store: 'memory:' })

@@ -6,6 +6,7 @@ import type { Catraca, OpenOptions } from '../../src/app/open-catraca.js'
 import type { Scope } from '../../src/guards/access/scopes.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/index.js'
 import { openPatiently } from '../support/patient.js'
+import { until } from '../support/until.js'
 
 export interface Answer {
   status: number
@@ -126,20 +127,6 @@ export function oneConnection(t: TestContext): Agent {
   return agent
 }
 
-export const bearer = (key: string): OutgoingHttpHeaders => ({ authorization: `Bearer ${key}` })
+export { until }
 
-/** Waits for something that another thread or process brings about. */
-export async function until(
-  what: string,
-  met: () => Promise<boolean> | boolean,
-  withinMs = 60_000,
-): Promise<void> {
-  const deadline = Date.now() + withinMs
-  let pauseMs = 10
-  while (!(await met())) {
-    if (Date.now() > deadline) throw new Error(`${what}: not within ${withinMs} ms`)
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
-    // Soon at first, then seldom: whoever is asked needs the processor for what is waited for.
-    pauseMs = Math.min(pauseMs * 1.5, 100)
-  }
-}
+export const bearer = (key: string): OutgoingHttpHeaders => ({ authorization: `Bearer ${key}` })

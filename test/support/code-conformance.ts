@@ -1,8 +1,16 @@
 import { after, describe, it } from 'node:test'
-import { auditSuites, codeSuites, type Pair, register, tokenSuites } from '../../src/conformance/index.js'
+import {
+  auditSuites,
+  codeSuites,
+  type Pair,
+  register,
+  sessionSuites,
+  tokenSuites,
+} from '../../src/conformance/index.js'
 import { openDynamodb } from '../../src/engines/dynamodb/index.js'
 import type { DynamodbUrl } from '../../src/engines/dynamodb/url.js'
 import { parseStoreUrl } from '../../src/engines/registry.js'
+import type { SessionStore } from '../../src/guards/access/sessions/port.js'
 import type { AuditStore } from '../../src/guards/audit/port.js'
 import type { CodeStore } from '../../src/guards/one-time-code/port.js'
 import type { TokenStore } from '../../src/guards/token-denylist/port.js'
@@ -14,10 +22,11 @@ export interface CodeEngine {
   readonly codes: CodeStore
   readonly tokens: TokenStore
   readonly audit: AuditStore
+  readonly sessions: SessionStore
   close(): Promise<void>
 }
 
-/** Registers the suites of one-time codes, of revoked tokens and of the audit trail; `open` opens one empty store twice. */
+/** Registers the suites of one-time codes, of revoked tokens, of the audit trail and of sessions; `open` opens one empty store twice. */
 export function codeConformance(
   name: string,
   open: () => Promise<readonly CodeEngine[]>,
@@ -41,6 +50,8 @@ export function codeConformance(
   for (const suite of tokenSuites)
     register(runner, name, choose(suite), () => openPair(({ tokens }) => tokens))
   for (const suite of auditSuites) register(runner, name, choose(suite), () => openPair(({ audit }) => audit))
+  for (const suite of sessionSuites)
+    register(runner, name, choose(suite), () => openPair(({ sessions }) => sessions))
 }
 
 export async function codeConformanceOnDynamodb(server: DynamoServer, choose?: Choose): Promise<void> {

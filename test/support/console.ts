@@ -48,6 +48,9 @@ export interface ConsoleOptions {
   open?: OpenOptions
 }
 
+/** Where the browser finds the servers. */
+export const consoleUrl = (): string => `http://127.0.0.1:${port}`
+
 export interface TestConsole {
   server: TestServer
   page: Page

@@ -8,15 +8,12 @@ import { allMembers, countOf, NOW } from '../../src/conformance/support.js'
 import { ManualClock } from '../../src/core/clock.js'
 import { type BulkWork, openBulkWork } from '../../src/engines/dynamodb/allowlist/bulk-work.js'
 import type { Layout } from '../../src/engines/dynamodb/allowlist/items.js'
-import {
-  type OpenedStore,
-  type OpenStoreOptions,
-  openStore,
-} from '../../src/engines/dynamodb/allowlist/open-store.js'
+import { type OpenedStore, openStore } from '../../src/engines/dynamodb/allowlist/open-store.js'
 import type { SizeStep } from '../../src/engines/dynamodb/allowlist/shard-sizes.js'
 import { DynamodbUpkeep } from '../../src/engines/dynamodb/allowlist/upkeep.js'
 import type { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
 import { openCore } from '../../src/engines/dynamodb/core.js'
+import type { OpenStoreOptions } from '../../src/engines/dynamodb/options.js'
 import type { DynamodbUrl } from '../../src/engines/dynamodb/url.js'
 import { parseStoreUrl } from '../../src/engines/registry.js'
 import { runImport } from '../../src/guards/allowlist/import/pipeline.js'
@@ -140,6 +137,7 @@ export function importIds(
   }
   return runImport({
     bulk: engine.bulk,
+    members: engine.members,
     listId,
     body: body(),
     options: { mode, importId, format: 'text' },

@@ -1,5 +1,5 @@
 import type { Item } from '../../src/engines/dynamodb/client/attributes.js'
-import type { DynamodbOptions } from '../../src/engines/dynamodb/index.js'
+import type { DynamodbOptions } from '../../src/engines/dynamodb/options.js'
 import type { RecordKey } from '../../src/guards/idempotency/types.js'
 import { makeTables } from './dynamodb-engine.js'
 import type { DynamoServer } from './dynamodb-server.js'

@@ -1,9 +1,10 @@
 import { after, describe, it } from 'node:test'
 import { limitSuites, register } from '../../src/conformance/index.js'
 import { CapacityCounts } from '../../src/engines/dynamodb/client/capacity.js'
-import type { DynamoOptions } from '../../src/engines/dynamodb/client/client.js'
 import { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
+import type { DynamoOptions } from '../../src/engines/dynamodb/client/options.js'
 import { ServerClock } from '../../src/engines/dynamodb/client/server-clock.js'
+import type { LimitSplit } from '../../src/engines/dynamodb/defaults.js'
 import { type LimitClock, type OpenLimits, openLimits } from '../../src/engines/dynamodb/rate-limit/index.js'
 import type { LimitEngine } from '../../src/guards/rate-limit/port.js'
 import type { Choose } from './dynamodb-conformance.js'
@@ -14,6 +15,7 @@ export interface LimitsOptions {
   endpoint?: string
   /** The clock of the process. */
   now?: () => number
+  splits?: readonly LimitSplit[]
   client?: Partial<DynamoOptions>
 }
 
@@ -30,7 +32,7 @@ export class LimitsServer {
   }
 
   open(table: string, options: LimitsOptions = {}): OpenedLimits {
-    const { clock = 'caller', now, endpoint = this.server.endpoint } = options
+    const { clock = 'caller', now, splits = [], endpoint = this.server.endpoint } = options
     const counts = new CapacityCounts()
     const serverClock = new ServerClock(now)
     const client = new DynamoClient({
@@ -42,6 +44,7 @@ export class LimitsServer {
       table,
       timeoutMs: PATIENCE.writeTimeoutMs,
       clock,
+      splits,
       server: serverClock,
     })
     let isClosed = false
@@ -78,4 +81,6 @@ export function limitConformanceOn(server: DynamoServer, choose: Choose = (suite
     register(runner, server.emulator, choose(suite), () => openPair(({ configs }) => configs))
   for (const suite of limitSuites.usage)
     register(runner, server.emulator, choose(suite), () => openPair(({ usage }) => usage))
+  for (const suite of limitSuites.outages)
+    register(runner, server.emulator, choose(suite), () => openPair((limits) => limits))
 }

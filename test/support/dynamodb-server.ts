@@ -5,13 +5,10 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CreateTableCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb'
-import { DynamoClient, type DynamoOptions } from '../../src/engines/dynamodb/client/client.js'
-import {
-  createTableInput,
-  TABLES,
-  type TableNames,
-  type TableRole,
-} from '../../src/engines/dynamodb/tables/tables.js'
+import { DynamoClient } from '../../src/engines/dynamodb/client/client.js'
+import type { DynamoOptions } from '../../src/engines/dynamodb/client/options.js'
+import { createTableInput } from '../../src/engines/dynamodb/tables/create-table-input.js'
+import { TABLES, type TableNames, type TableRole } from '../../src/engines/dynamodb/tables/tables.js'
 import { atEnd } from './at-end.js'
 import { PATIENT_DYNAMODB } from './patient.js'
 
@@ -154,12 +151,16 @@ function launch(emulator: Emulator, port: number): Launch {
   }
 }
 
+/** `scripts/ensure-emulators.mjs` installs them there. */
+const EMULATOR_PACKAGES = new URL('../../../test/emulators/package.json', import.meta.url)
+
 function packageDirectory(name: string): string {
   try {
-    return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+    return dirname(createRequire(EMULATOR_PACKAGES).resolve(`${name}/package.json`))
   } catch (cause) {
     const where = `${process.platform}-${process.arch}`
-    throw new Error(`${name} is not installed (it exists for linux-x64 only; this is ${where})`, { cause })
+    const remedy = `node scripts/ensure-emulators.mjs installs it on linux-x64; this is ${where}`
+    throw new Error(`${name} is not installed: ${remedy}`, { cause })
   }
 }
 

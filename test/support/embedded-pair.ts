@@ -4,6 +4,7 @@ import type { Database } from 'lmdb'
 import { type EmbeddedEngine, openEmbedded } from '../../src/engines/embedded/index.js'
 import { Environment } from '../../src/engines/embedded/lmdb/environment.js'
 import { mainDirectory } from '../../src/engines/embedded/lmdb/store-directory.js'
+import type { EmbeddedOptions } from '../../src/engines/embedded/options.js'
 import { bootDirectory, countersDirectory } from '../../src/engines/embedded/rate-limit/directory.js'
 import { PATIENCE_MS } from './patient.js'
 import { temporaryDirectory } from './temporary.js'
@@ -15,8 +16,8 @@ const KEPT = new Set(['format', 'store', 'catalog', 'next-list', 'cache-number',
  * Opens one store twice for all cases of a test file, and empties it before each. To open it anew for each case would
  * start up to four threads for each, which takes far more processor time than the cases do.
  */
-export function embeddedPairs() {
-  const next = sharedStore(2)
+export function embeddedPairs(options: EmbeddedOptions = {}) {
+  const next = sharedStore(2, options)
   return async <Port>(port: (engine: EmbeddedEngine) => Port) => {
     const [one, two] = next().map(port) as [Port, Port]
     return { one, two, async close() {} }
@@ -29,23 +30,24 @@ export function embeddedInTurn(): () => EmbeddedEngine {
   return () => next()[0]!
 }
 
-function sharedStore(instances: number): () => readonly EmbeddedEngine[] {
+function sharedStore(instances: number, options: EmbeddedOptions = {}): () => readonly EmbeddedEngine[] {
   const directory = temporaryDirectory()
   let opened: { engines: EmbeddedEngine[]; environments: Environment[] } | undefined
   after(async () => {
     for (const one of [...(opened?.engines ?? []), ...(opened?.environments ?? [])]) await one.close()
   })
   return () => {
-    opened ??= openStore(directory, instances)
+    opened ??= openStore({ ...options, directory }, instances)
     for (const environment of opened.environments) empty(environment)
     for (const engine of opened.engines) engine.refresh()
     return opened.engines
   }
 }
 
-function openStore(directory: string, instances: number) {
+function openStore(options: EmbeddedOptions & { directory: string }, instances: number) {
+  const { directory } = options
   const engines = Array.from({ length: instances }, () =>
-    openEmbedded({ directory, writeTimeoutMs: PATIENCE_MS }),
+    openEmbedded({ ...options, writeTimeoutMs: PATIENCE_MS }),
   )
   const parts = [
     mainDirectory(directory),

@@ -1,4 +1,4 @@
-import type { Timing } from '../../src/guards/lock/timing.js'
+import type { Timing } from '../../src/core/timing.js'
 
 interface Planned {
   at: number

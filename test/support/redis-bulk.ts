@@ -81,6 +81,7 @@ export function importIds(
   }
   return runImport({
     bulk: engine.bulk,
+    members: engine.members,
     listId,
     body: body(),
     options: { mode, importId, format: 'text' },
@@ -102,7 +103,7 @@ export async function holdsExactly(
   assert.equal(await countOf(engine, listId), ids.length)
 }
 
-/** The reverse index knows all of them. */
+/** Each of them is on these lists. */
 export async function isReversed(engine: AllowlistEngine, ids: readonly string[], lists: string[]) {
   for (const id of ids) {
     const found = await engine.members.listsOf(id, undefined, 10)

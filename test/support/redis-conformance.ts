@@ -5,16 +5,19 @@ import {
   auditSuites,
   cacheSuites,
   codeSuites,
+  fleetSuites,
   idempotencySuites,
   limitSuites,
   lockSuites,
   register,
   type Suite,
+  sessionSuites,
   tokenSuites,
 } from '../../src/conformance/index.js'
-import { openRedis, type RedisEngine, type RedisEngineOptions } from '../../src/engines/redis/index.js'
+import { openRedis, type RedisEngine } from '../../src/engines/redis/index.js'
 import { openRedis as connect } from '../../src/engines/redis/link/open-redis.js'
 import type { Redis } from '../../src/engines/redis/link/redis.js'
+import type { RedisEngineOptions } from '../../src/engines/redis/options.js'
 import { PATIENT_REDIS } from './patient.js'
 import type { RedisServers } from './redis/index.js'
 import { lockScene } from './redis-lock-scene.js'
@@ -62,6 +65,7 @@ export function conformanceOn(
   const on = suitesOn(name, start, options)
   on(allowlistSuites, ({ allowlists }) => allowlists)
   on(accessSuites, ({ keys }) => keys)
+  on(sessionSuites, ({ sessions }) => sessions)
 }
 
 /** Those of everything else, by the time that the cases give. */
@@ -70,10 +74,12 @@ export function guardConformanceOn(name: string, start: () => Promise<RedisServe
   on(limitSuites.counters, ({ limits }) => limits.counters)
   on(limitSuites.configs, ({ limits }) => limits.configs)
   on(limitSuites.usage, ({ limits }) => limits.usage)
+  on(limitSuites.outages, ({ limits }) => limits)
   on(idempotencySuites, ({ idempotency }) => idempotency)
   on(codeSuites, ({ codes }) => codes)
   on(tokenSuites, ({ tokens }) => tokens)
   on(auditSuites, ({ audit }) => audit)
+  on(fleetSuites, ({ fleet }) => fleet!)
   on(lockSuites, ({ locks }, redis) => lockScene(locks, redis))
   on(cacheSuites, ({ cache }) => cache)
 }

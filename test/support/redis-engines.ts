@@ -1,5 +1,6 @@
 import { after, afterEach, before, beforeEach } from 'node:test'
-import { openRedis, type RedisEngine, type RedisEngineOptions } from '../../src/engines/redis/index.js'
+import { openRedis, type RedisEngine } from '../../src/engines/redis/index.js'
+import type { RedisEngineOptions } from '../../src/engines/redis/options.js'
 import { PATIENT_REDIS } from './patient.js'
 import { type RedisProcess, startSingle } from './redis/index.js'
 

@@ -1,9 +1,15 @@
 import { useState } from 'react'
+import { remember, remembered } from '../preferences.js'
+
+export const PAGE_SIZES = [10, 25, 50, 100, 250] as const
 
 export interface Pages {
   /** Cursor of the page that is shown; undefined for the first one. */
   cursor: string | undefined
   number: number
+  /** Rows of a page. */
+  size: number
+  setSize(size: number): void
   next(nextCursor: string): void
   previous(): void
 }
@@ -13,8 +19,15 @@ interface Place {
   cursors: string[]
 }
 
-/** Pages by cursor. Another `id` (a new search) starts at the first page. */
-export function usePages(id: string): Pages {
+function chosenSize(usual: number): number {
+  const chosen = Number(remembered('rows'))
+  return PAGE_SIZES.find((size) => size === chosen) ?? usual
+}
+
+/** Pages by cursor. Another `id` (a new search) or another size starts at the first page. */
+export function usePages(name: string, usualSize = 25): Pages {
+  const [size, setSize] = useState(() => chosenSize(usualSize))
+  const id = `${size} ${name}`
   const [state, setState] = useState<Place>(() => placeOf(id))
   const cursors = state.id === id ? state.cursors : []
   const go = (next: string[]): void => {
@@ -26,6 +39,11 @@ export function usePages(id: string): Pages {
   return {
     cursor: cursors.at(-1),
     number: cursors.length + 1,
+    size,
+    setSize: (next) => {
+      remember('rows', String(next))
+      setSize(next)
+    },
     next: (nextCursor) => go([...cursors, nextCursor]),
     previous: () => go(cursors.slice(0, -1)),
   }

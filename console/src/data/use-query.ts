@@ -14,6 +14,9 @@ export interface Query<T> {
   reload(): void
 }
 
+/** A server that does not answer is asked again this long afterwards. */
+const UNREACHABLE_RETRY_MS = 3_000
+
 export interface QueryOptions {
   /** Repeats the request this long after each response, while the tab is visible. */
   pollMs?: number
@@ -53,18 +56,20 @@ export function useQuery<T>(
     let timer: ReturnType<typeof setTimeout> | undefined
     const ask = async (): Promise<void> => {
       setAsking(true)
+      let nextMs = pollMs
       try {
         const data = await latest.current(signal)
         if (!signal.aborted) setState({ id, data, at: serverNow() })
       } catch (error) {
         const problem = toProblem(error)
+        if (problem.code === 'UNREACHABLE') nextMs ??= UNREACHABLE_RETRY_MS
         // Known data stays visible beside the error, unless the error is that the object no longer exists.
         const isGone = problem.status === 404
         if (!signal.aborted) setState((old) => ({ ...(old.id === id && !isGone ? old : { id }), problem }))
       }
       if (signal.aborted) return
       setAsking(false)
-      if (pollMs !== undefined) timer = setTimeout(poll, pollMs)
+      if (nextMs !== undefined) timer = setTimeout(poll, nextMs)
     }
     const poll = (): void => {
       if (document.hidden) document.addEventListener('visibilitychange', poll, { once: true, signal })

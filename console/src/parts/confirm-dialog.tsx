@@ -1,9 +1,11 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
+import type { CallOptions } from '../../../src/client/operation.js'
 import type { ApiProblem } from '../api/client.js'
 import { useAction } from '../data/use-action.js'
 import { useTexts } from '../texts/language.js'
 import { ProblemView } from './problem.js'
+import { useReason } from './reason.js'
 
 export interface ConfirmDialogProps {
   opened: boolean
@@ -15,7 +17,9 @@ export interface ConfirmDialogProps {
   /** For the most dangerous actions: the user must type this word. */
   typed?: string | undefined
   /** Closes when it succeeds; a problem is shown in the dialog. */
-  onConfirm(): Promise<unknown>
+  onConfirm(call: CallOptions): Promise<unknown>
+  /** Without the field for a reason: nothing is changed on the server. */
+  isLocal?: boolean
   /** Renders the error in other words. */
   problemView?(problem: ApiProblem | undefined): ReactNode
 }
@@ -25,10 +29,12 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const { opened, onClose, title, children, confirmLabel, typed, onConfirm } = props
   const { common } = useTexts()
   const [word, setWord] = useState('')
-  const { run, running, problem, reset } = useAction(onConfirm)
+  const reason = useReason()
+  const { run, running, problem, reset } = useAction(() => onConfirm(reason.call))
   // biome-ignore lint/correctness/useExhaustiveDependencies: resets whenever it opens.
   useEffect(() => {
     setWord('')
+    reason.reset()
     reset()
   }, [opened])
   const confirm = async (): Promise<void> => {
@@ -53,6 +59,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
               spellCheck={false}
             />
           )}
+          {props.isLocal !== true && reason.field}
           {props.problemView === undefined ? <ProblemView problem={problem} /> : props.problemView(problem)}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose} data-autofocus={typed === undefined || undefined}>

@@ -16,7 +16,7 @@ export class Crash extends Component<{ place: string; children: ReactNode }, { e
 
   override render(): ReactNode {
     if (this.state.error === undefined) return this.props.children
-    return <ProblemView problem={toProblem(this.state.error)} retry={() => void loadAnew()} />
+    return <ProblemView problem={toProblem(this.state.error)} retry={() => void loadAnew()} always />
   }
 }
 

@@ -1,6 +1,6 @@
-import { ActionIcon, Group, Skeleton, Table, Text, UnstyledButton } from '@mantine/core'
+import { ActionIcon, Group, NativeSelect, Skeleton, Table, Text, UnstyledButton } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { Pages } from '../data/use-pages.js'
+import { PAGE_SIZES, type Pages } from '../data/use-pages.js'
 import type { Query } from '../data/use-query.js'
 import { useFormat, useTexts } from '../texts/language.js'
 import { Icon } from './icons.js'
@@ -33,7 +33,14 @@ export interface DataTableProps<Row> {
   pages?: Pages
   nextCursor?: string | undefined
   total?: number | undefined
+  /** On phones each row is a block: `plain` begins with its second column, `labelled` names what has no name in sight. */
+  stacked?: 'plain' | 'labelled'
 }
+
+/** What these cells show says what it is. */
+const UNLABELLED: ReadonlySet<string> = new Set(['select', 'state', 'actions'])
+/** So do a row's key and what selects it. */
+const FIRST = 2
 
 const SKELETON_ROWS = ['a', 'b', 'c', 'd', 'e']
 
@@ -48,9 +55,20 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           <ProblemView problem={query.problem} retry={query.reload} />
         </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard. */}
-      <section className="table-scroll" aria-label={label} tabIndex={0}>
-        <Table verticalSpacing={8} horizontalSpacing="md" highlightOnHover>
+      {/* No landmark: the panel around it is one, and has the same name. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields. */}
+      <div
+        className={
+          props.stacked === undefined
+            ? 'table-scroll'
+            : `table-scroll table-stack table-stack-${props.stacked}`
+        }
+        role="group"
+        aria-label={label}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
+        tabIndex={0}
+      >
+        <Table verticalSpacing={5} horizontalSpacing="md" highlightOnHover>
           <Table.Thead>
             <Table.Tr>
               {columns.map((column) => (
@@ -62,8 +80,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             {query.loading && <Waiting columns={columns.length} label={common.loading} />}
             {rows?.map((row) => (
               <Table.Tr key={rowKey(row)}>
-                {columns.map((column) => (
-                  <Table.Td key={column.name} ta={column.align ?? 'left'}>
+                {columns.map((column, index) => (
+                  <Table.Td
+                    key={column.name}
+                    ta={column.align ?? 'left'}
+                    data-label={index < FIRST || UNLABELLED.has(column.name) ? undefined : column.header}
+                  >
                     {column.cell(row)}
                   </Table.Td>
                 ))}
@@ -72,8 +94,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </Table.Tbody>
         </Table>
         {rows?.length === 0 && <div className="table-empty">{empty ?? common.empty}</div>}
-      </section>
-      {pages !== undefined && <Pager pages={pages} nextCursor={props.nextCursor} total={props.total} />}
+      </div>
+      {pages !== undefined && (
+        <Pager pages={pages} shown={rows?.length ?? 0} nextCursor={props.nextCursor} total={props.total} />
+      )}
     </div>
   )
 }
@@ -117,20 +141,35 @@ function Waiting({ columns, label }: { columns: number; label: string }) {
 
 interface PagerProps {
   pages: Pages
+  /** Rows of this page. */
+  shown: number
   nextCursor: string | undefined
   total: number | undefined
 }
 
-function Pager({ pages, nextCursor, total }: PagerProps) {
+/** The size of pages, and the way from one to the next. */
+export function Pager({ pages, shown, nextCursor, total }: PagerProps) {
   const { common } = useTexts()
   const format = useFormat()
-  if (pages.number === 1 && nextCursor === undefined && total === undefined) return null
+  const isOnlyPage = pages.number === 1 && nextCursor === undefined
+  if (isOnlyPage && total === undefined && shown <= PAGE_SIZES[0]) return null
   return (
     <Group justify="space-between" className="pager">
       <Text size="sm" c="dimmed" aria-live="polite">
         {total === undefined ? '' : common.rows(format.number(total))}
       </Text>
       <Group gap="xs">
+        <NativeSelect
+          size="xs"
+          className="page-size"
+          aria-label={common.pageSize}
+          value={String(pages.size)}
+          data={PAGE_SIZES.map((size) => ({
+            value: String(size),
+            label: common.perPage(format.number(size)),
+          }))}
+          onChange={(event) => pages.setSize(Number(event.currentTarget.value))}
+        />
         <ActionIcon
           variant="default"
           aria-label={common.previousPage}

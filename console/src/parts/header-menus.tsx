@@ -5,6 +5,7 @@ import { type SessionInfo, signOut } from '../session/store.js'
 import { LANGUAGES, type Language, useLanguage } from '../texts/language.js'
 import { ConfirmDialog } from './confirm-dialog.js'
 import { Icon } from './icons.js'
+import { WhoMenu } from './who-menu.js'
 
 export const COLOURS = ['auto', 'light', 'dark'] as const
 
@@ -14,9 +15,13 @@ export function HeaderMenus({ info }: { info: SessionInfo }) {
   const [asking, setAsking] = useState(false)
   return (
     <Group gap={6} wrap="nowrap">
-      <Text size="sm" c="dimmed" visibleFrom="sm" mr={6}>
-        {info.keysRequired ? info.name : common.noKeys}
-      </Text>
+      {info.person === undefined ? (
+        <Text size="sm" c="dimmed" visibleFrom="sm" mr={6}>
+          {info.keysRequired ? info.name : common.noKeys}
+        </Text>
+      ) : (
+        <WhoMenu info={info} person={info.person} />
+      )}
       <LanguageMenu />
       <ColourMenu />
       {info.keysRequired && (
@@ -36,6 +41,7 @@ export function HeaderMenus({ info }: { info: SessionInfo }) {
         onClose={() => setAsking(false)}
         title={common.unsavedTitle}
         confirmLabel={common.signOut}
+        isLocal
         onConfirm={async () => leave()}
       >
         {common.unsavedText}

@@ -1,6 +1,7 @@
-import { AppShell, Burger, Group } from '@mantine/core'
-import { type ReactNode, useEffect, useState } from 'react'
+import { AppShell, Burger, Group, UnstyledButton } from '@mantine/core'
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Link, useLocation } from 'wouter'
+import { useReachable } from '../api/connection.js'
 import type { Route } from '../routes.js'
 import type { SessionInfo } from '../session/store.js'
 import { useTexts } from '../texts/language.js'
@@ -46,7 +47,10 @@ export function Layout({ info, routes, children }: LayoutProps) {
               {common.product}
             </Link>
           </Group>
-          <HeaderMenus info={info} />
+          <Group gap={6} wrap="nowrap">
+            <JumpButton routes={routes} />
+            <HeaderMenus info={info} />
+          </Group>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar className="shell-navbar" p="xs" aria-label={common.navigation}>
@@ -55,9 +59,54 @@ export function Layout({ info, routes, children }: LayoutProps) {
         ))}
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
+        <Offline />
         {children}
       </AppShell.Main>
     </AppShell>
+  )
+}
+
+const Jump = lazy(() => import('./jump.js'))
+const isMac = navigator.platform.startsWith('Mac')
+
+/** Opens the search for anything by name, as Ctrl+K does. */
+function JumpButton({ routes }: { routes: readonly Route[] }) {
+  const { jump: texts } = useTexts()
+  const [opened, setOpened] = useState(false)
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey) return
+      event.preventDefault()
+      setOpened(true)
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [])
+  return (
+    <>
+      <UnstyledButton className="jump-button" onClick={() => setOpened(true)} aria-keyshortcuts="Control+K">
+        <Icon name="search" size={16} />
+        <span className="jump-label">{texts.open}</span>
+        <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+      </UnstyledButton>
+      {opened && (
+        <Suspense>
+          <Jump routes={routes} onClose={() => setOpened(false)} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+/** Said once for the whole page. */
+function Offline() {
+  const { common } = useTexts()
+  if (useReachable()) return null
+  return (
+    <div className="offline" role="alert">
+      <Icon name="warning" />
+      {common.offline}
+    </div>
   )
 }
 

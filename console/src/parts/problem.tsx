@@ -1,13 +1,32 @@
 import { Button, Group } from '@mantine/core'
+import { useEffect } from 'react'
 import type { ApiProblem } from '../api/client.js'
+import { useReachable } from '../api/connection.js'
 import { useTexts } from '../texts/language.js'
 import { fieldWords, problemWords } from '../texts/server-words.js'
 import { Icon } from './icons.js'
 
-/** An error in the words of the server, with its fields and the request id for the log. */
-export function ProblemView({ problem, retry }: { problem: ApiProblem | undefined; retry?: () => void }) {
+export interface ProblemViewProps {
+  problem: ApiProblem | undefined
+  retry?: () => void
+  /** Fields that show their errors themselves. Nothing is said twice. */
+  fields?: readonly string[]
+  /** Shown even where the layout says that the server does not answer: nothing asks for it again by itself. */
+  always?: boolean
+}
+
+/** An error in the words of the server, with the fields that no form shows and the request id for the log. */
+export function ProblemView({ problem, retry, fields = [], always = false }: ProblemViewProps) {
   const { common } = useTexts()
-  if (problem === undefined) return null
+  const isReachable = useReachable()
+  const others = problem?.errors.filter(({ path }) => !fields.includes(path)) ?? []
+  const isAtFields = problem !== undefined && problem.errors.length > 0 && others.length === 0
+  useEffect(() => {
+    if (isAtFields) document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [isAtFields])
+  // The layout says that the server does not answer; what is shown here is asked for again by itself.
+  const isSaidAbove = problem?.code === 'UNREACHABLE' && retry !== undefined && !isReachable && !always
+  if (problem === undefined || isAtFields || isSaidAbove) return null
   const detail =
     problem.code === 'UNREACHABLE'
       ? common.problemNetwork
@@ -20,9 +39,9 @@ export function ProblemView({ problem, retry }: { problem: ApiProblem | undefine
       <div className="problem-text">
         <strong>{common.problemTitle}</strong> <code>{problem.code}</code>
         <div>{detail}</div>
-        {problem.errors.length > 0 && (
+        {others.length > 0 && (
           <ul>
-            {problem.errors.map(({ path, message }) => (
+            {others.map(({ path, message }) => (
               <li key={`${path} ${message}`}>
                 <code>{path}</code> {fieldWords(message)}
               </li>

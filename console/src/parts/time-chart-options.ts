@@ -11,6 +11,8 @@ export interface ChartLook {
   tones: readonly Tone[]
   spanSeconds: number
   group: string | undefined
+  /** Seconds at which something changed. */
+  marks: readonly number[]
   width: number
   /** Whether the axis is divided at midnight UTC instead of the user's zone. */
   days: boolean
@@ -58,8 +60,38 @@ export function chartOptions(look: ChartLook): uPlot.Options {
       { ...axis, values: (_, splits) => splits.map(look.format), size: labelSpace, space: 34 },
     ],
     series: [{}, ...look.tones.map((tone) => lineOf(tone, colour(`--chart-${tone}`)))],
-    hooks: { setCursor: [({ cursor }) => look.onPoint(cursor.idx ?? undefined)] },
+    hooks: {
+      setCursor: [({ cursor }) => look.onPoint(cursor.idx ?? undefined)],
+      draw: [(chart) => drawMarks(chart, look.marks, axis.stroke)],
+    },
   }
+}
+
+/** A line with a triangle below it for each change. */
+export function drawMarks(chart: uPlot, marks: readonly number[], colour: string): void {
+  const { ctx, bbox } = chart
+  const size = 5 * devicePixelRatio
+  const bottom = bbox.top + bbox.height
+  ctx.save()
+  ctx.fillStyle = colour
+  ctx.strokeStyle = colour
+  ctx.lineWidth = devicePixelRatio
+  for (const at of marks) {
+    const x = Math.round(chart.valToPos(at, 'x', true))
+    if (x < bbox.left || x > bbox.left + bbox.width) continue
+    ctx.globalAlpha = 0.45
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bottom)
+    ctx.stroke()
+    ctx.globalAlpha = 1
+    ctx.beginPath()
+    ctx.moveTo(x, bottom - size * 1.6)
+    ctx.lineTo(x - size, bottom)
+    ctx.lineTo(x + size, bottom)
+    ctx.fill()
+  }
+  ctx.restore()
 }
 
 function lineOf(tone: Tone, stroke: string): uPlot.Series {

@@ -22,6 +22,8 @@ export interface TimeChartProps {
   format(value: number): string
   /** Times are UTC days and are shown as such. */
   days?: boolean
+  /** Seconds at which something changed, marked below the lines. */
+  marks?: readonly number[]
   /** Charts of one group share the moment under the pointer. */
   group?: string
 }
@@ -67,7 +69,8 @@ const shown = (value: number | null | undefined, format: (value: number) => stri
   value === null || value === undefined ? '–' : format(value)
 
 function Canvas(props: TimeChartProps & { onPoint(index: number | undefined): void }) {
-  const { times, series, spanSeconds, format, group, onPoint, days = false } = props
+  const { times, series, spanSeconds, format, group, onPoint, days = false, marks = [] } = props
+  const marksId = marks.join(' ')
   const place = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot>(undefined)
   const scheme = useComputedColorScheme()
@@ -87,6 +90,7 @@ function Canvas(props: TimeChartProps & { onPoint(index: number | undefined): vo
       tones: tones.split(' ') as Tone[],
       spanSeconds,
       group,
+      marks,
       width: element.clientWidth,
       format: (value) => latest.current.format(value),
       days,
@@ -103,7 +107,7 @@ function Canvas(props: TimeChartProps & { onPoint(index: number | undefined): vo
       sizes.disconnect()
       drawn.destroy()
     }
-  }, [scheme, words, tones, spanSeconds, group, days])
+  }, [scheme, words, tones, spanSeconds, group, days, marksId])
 
   useEffect(() => chart.current?.setData(data), [data])
   return <div ref={place} className="chart-canvas" role="img" aria-label={useSummary(props)} />

@@ -19,6 +19,8 @@ export interface Format {
   ago(value: string | number, nowMs?: number): string
   /** Formats microseconds as µs, ms or s. */
   microseconds(value: number): string
+  /** Formats milliseconds as seconds, minutes, hours or days: "42 s", "4 min". */
+  duration(ms: number): string
   /** Formats seconds: "2 d 3 h", "4 min". */
   uptime(seconds: number): string
 }
@@ -32,7 +34,7 @@ const AGO_UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
 
 export function makeFormat(language: string): Format {
-  const dateTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' })
+  const dateTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
   const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium' })
   const hourMinute = new Intl.DateTimeFormat(language, { timeStyle: 'short' })
   const dayUtc = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' })
@@ -68,12 +70,15 @@ export function makeFormat(language: string): Format {
       if (value < 1_000_000) return `${number(value / 1_000, 2)} ms`
       return `${number(value / 1_000_000, 2)} s`
     },
-    uptime: (seconds) => {
-      const days = Math.floor(seconds / 86_400)
-      const hours = Math.floor((seconds % 86_400) / 3_600)
-      const minutes = Math.floor((seconds % 3_600) / 60)
-      if (days > 0) return `${number(days)} d ${hours} h`
-      return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min`
-    },
+    duration: (ms) => (ms < 60_000 ? `${number(ms / 1000, ms < 10_000 ? 1 : 0)} s` : uptime(ms / 1000)),
+    uptime,
+  }
+
+  function uptime(seconds: number): string {
+    const days = Math.floor(seconds / 86_400)
+    const hours = Math.floor((seconds % 86_400) / 3_600)
+    const minutes = Math.floor((seconds % 3_600) / 60)
+    if (days > 0) return `${number(days)} d ${hours} h`
+    return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min`
   }
 }

@@ -1,11 +1,12 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { Clock } from '../../core/clock.js'
 import { CatracaError } from '../../core/errors.js'
 import { unpackError } from '../../core/packed-error.js'
+import { startThread } from '../../core/thread-files.js'
 import type { StoreSource } from '../../engines/engine.js'
 import type { ImportJob } from '../../guards/allowlist/import/job.js'
 import type { ImportRunner } from '../../guards/allowlist/index.js'
-import type { BulkStore } from '../../guards/allowlist/port.js'
+import type { BulkStore, MemberStore } from '../../guards/allowlist/port.js'
 import type { ImportProgress, ImportResult } from '../../guards/allowlist/types.js'
 import type { FromWorker, ImportTask, ToWorker } from './import-channel.js'
 
@@ -13,6 +14,7 @@ interface Surroundings extends Pick<ImportTask, 'leaseMs' | 'spillDir'> {
   /** How a thread opens the store. */
   source: (() => StoreSource) | undefined
   bulk: BulkStore
+  members: Pick<MemberStore, 'remove'>
 }
 
 /** Runs each import in its own thread, or in this one if no other can open the store. Can stop them all. */
@@ -31,14 +33,14 @@ export class Imports {
     if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
     const stop = new AbortController()
     const either = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal])
-    const { source, bulk, ...own } = this.surroundings
+    const { source, bulk, members, ...own } = this.surroundings
     const task = { ...own, listId: list.id, takesExpiry: list.precision !== 'trusted', options }
     const { clock } = this
     const clockOffsetMs = clock.now() - Date.now()
     const ways = { signal: either, ...(onProgress !== undefined && { onProgress }) }
     const running =
       source === undefined
-        ? runHere({ ...task, bulk, body, clock, options: { ...options, ...ways } })
+        ? runHere({ ...task, bulk, members, body, clock, options: { ...options, ...ways } })
         : runInThread({ ...task, source: source(), clockOffsetMs }, body, either, onProgress)
     const result = running.finally(this.onStored)
     const settled: Promise<void> = result.then(
@@ -70,7 +72,7 @@ async function runInThread(
   signal: AbortSignal,
   onProgress: ((progress: ImportProgress) => void) | undefined,
 ): Promise<ImportResult> {
-  const worker = new Worker(new URL('./import-worker.js', import.meta.url), {
+  const worker = startThread(new URL('./import-worker.js', import.meta.url), {
     workerData: task,
     execArgv: [],
   })

@@ -46,6 +46,7 @@ async function main(): Promise<void> {
     const result = await runImport({
       ...task,
       bulk: engine.allowlists.bulk,
+      members: engine.allowlists.members,
       body: body(),
       options: {
         ...task.options,

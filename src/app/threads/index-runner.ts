@@ -1,6 +1,7 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { CatracaError } from '../../core/errors.js'
 import { unpackError } from '../../core/packed-error.js'
+import { startThread } from '../../core/thread-files.js'
 import type { StoreSource } from '../../engines/engine.js'
 import type { ListRef } from '../../guards/allowlist/changes/port.js'
 import type { AllowlistEngine } from '../../guards/allowlist/port.js'
@@ -38,7 +39,7 @@ export class IndexBuilds {
   }
 
   private async runInThread(task: BuildTask): Promise<BuildResult> {
-    const worker = new Worker(new URL('./index-worker.js', import.meta.url), {
+    const worker = startThread(new URL('./index-worker.js', import.meta.url), {
       workerData: task,
       execArgv: [],
     })

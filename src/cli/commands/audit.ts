@@ -4,22 +4,38 @@ import type { AuditEntry, AuditPage, AuditQuery, AuditTarget } from '../../guard
 import { pick } from '../output/print.js'
 import { addPageOptions, dataCommand, inSession } from './support/session.js'
 
-const QUERY = ['target', 'actor', 'search', 'action', 'from', 'to', 'limit', 'cursor'] as const
+const FILTERS = ['target', 'actor', 'search', 'action', 'from', 'to'] as const
+const QUERY = [...FILTERS, 'limit', 'cursor'] as const
 
 export function addAuditCommands(program: Command): void {
   const audit = program.command('audit').description('the audit trail: who changed what')
-  const list = dataCommand(audit, 'list', 'show changes of lists, members, limits and keys, the newest first')
+  filterOptions(
+    dataCommand(audit, 'export', 'write the changes as CSV for spreadsheets to standard output'),
+  ).action(exportEntries)
+  const list = filterOptions(
+    dataCommand(audit, 'list', 'show changes of lists, members, limits and keys, the newest first'),
+  )
+  addPageOptions(list).action(listEntries)
+}
+
+const filterOptions = (command: Command): Command =>
+  command
     .option(
       '--target <kind:id>',
       'changed object, such as allowlist:vip, customer:alice, limit:RESOURCE, key:NAME',
     )
     .option('--actor <name>', 'who made the change: name of a key, a user or a program')
-    .option('--search <text>', 'part of the id of the changed object, or of the name of the actor')
+    .option(
+      '--search <text>',
+      'part of the id of the changed object, of the name of the actor, or of the reason',
+    )
     .option('--action <action>', 'action such as allowlist.update, or its beginning')
     .option('--from <time>', 'changes from this time on, ISO 8601')
     .option('--to <time>', 'changes before this time, ISO 8601')
-  addPageOptions(list).action(listEntries)
-}
+
+const exportEntries = inSession(async ({ audit }, flags: AuditQuery) => {
+  for await (const chunk of audit.export(pick(flags, FILTERS))) process.stdout.write(chunk)
+})
 
 const listEntries = inSession(async ({ audit, printPage }, flags: AuditQuery) =>
   printPage(await firstFound(audit, pick(flags, QUERY)), {
@@ -27,6 +43,7 @@ const listEntries = inSession(async ({ audit, printPage }, flags: AuditQuery) =>
     ACTOR: ({ actor }) => `${actor.kind}:${actor.name}`,
     ACTION: ({ action, outcome }) => (outcome === undefined ? action : `${action} (${outcome})`),
     TARGET: ({ target }) => targetText(target),
+    REASON: 'reason',
     CHANGE: changeText,
   }),
 )

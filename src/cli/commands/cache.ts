@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import { CatracaError, invalid } from '../../core/errors.js'
 import { INTEGER_RULE, largeInteger } from '../../core/large-integers.js'
+import type { ListingQuery } from '../../core/listing.js'
 import { pick, printRows, visible } from '../output/print.js'
+import { addListingOptions, firstListed, LISTING, printListing } from './support/listing.js'
 import { digits } from './support/parse.js'
 import { dataCommand, inSession } from './support/session.js'
 
@@ -17,6 +19,9 @@ export function addCacheCommands(program: Command): void {
     'expire <space> <key>',
     'mark a value as stale: the next request loads it again, and it serves if the load fails',
   ).action(expire)
+  addListingOptions(dataCommand(cache, 'list <space>', 'show the keys that the store has of a space')).action(
+    listKeys,
+  )
   dataCommand(cache, 'stats', 'show hits, misses and the state of both tiers').action(showStats)
 }
 
@@ -52,6 +57,11 @@ const set = inSession(
     print({ space, key, cached: true }, `cached ${key} in ${space}`)
   },
 )
+
+const listKeys = inSession(async ({ cache, print }, space: string, flags: ListingQuery) => {
+  const page = await firstListed((query) => cache.list(space, query), pick(flags, LISTING))
+  printListing(print, page, { KEY: 'key', 'AGE MS': 'ageMs', 'LEFT MS': 'leftMs', BYTES: 'sizeBytes' })
+})
 
 const remove = inSession(async ({ cache, print }, space: string, key: string) => {
   await cache.delete(space, key)

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import type { CheckAnswer, CheckOptions } from '../../guards/allowlist/types.js'
+import type { CheckAnswer, CheckOptions, ExplainQuery } from '../../guards/allowlist/types.js'
 import { EXIT, Exit } from '../output/failure.js'
-import { pick, printLine, printRows, visible } from '../output/print.js'
+import { note, pick, printLine, printRows, visible } from '../output/print.js'
 import { list } from './support/parse.js'
-import { dataCommand, inSession } from './support/session.js'
+import { addPageOptions, dataCommand, inSession } from './support/session.js'
 
 interface CheckFlags extends CheckOptions {
   allowlists: string[]
@@ -17,7 +17,35 @@ export function addCheckCommand(program: Command): void {
     .option('--at-least <token>', 'the check sees the write that returned this token')
     .option('--exit-code', 'exit with 3 when a customer may not pass')
     .action(check)
+  addPageOptions(
+    dataCommand(program, 'explain <customer>', 'show why a customer may pass or not, over all lists or some')
+      .option('--allowlists <ids>', 'only these, separated by commas', list)
+      .addOption(new Option('--type <type>', 'over all lists: only these').choices(['FIXA', 'ONDA']))
+      .addOption(
+        new Option('--outcome <outcome>', 'over all lists: only these').choices(['allowed', 'denied']),
+      ),
+  ).action(explain)
 }
+
+const explain = inSession(
+  async ({ allowlists, print }, customer: string, flags: ExplainQuery & { allowlists?: string[] }) => {
+    const query = pick(flags, ['type', 'outcome', 'limit', 'cursor'])
+    const told =
+      flags.allowlists === undefined
+        ? await allowlists.explainAll(customer, query)
+        : await allowlists.explain(customer, flags.allowlists)
+    print(told, () => {
+      printRows(told.results, {
+        ...{ ALLOWLIST: 'allowlistId', NAME: 'name', ALLOWED: 'allowed', REASON: 'reason' },
+        WHY: ({ why = {} }) =>
+          Object.entries(why)
+            .map(([name, fact]) => `${name} ${fact}`)
+            .join(', '),
+      })
+      if (told.nextCursor !== undefined) note(`there is more: --cursor ${told.nextCursor}`)
+    })
+  },
+)
 
 const check = inSession(async ({ allowlists, print }, customers: string[], flags: CheckFlags) => {
   const options = pick(flags, ['consistency', 'atLeast'])

@@ -5,7 +5,7 @@ import { issueDenialText } from '../../guards/one-time-code/issue-denied.js'
 import type { Channel, CodeAddress } from '../../guards/one-time-code/types.js'
 import { EXIT, Exit } from '../output/failure.js'
 import { note, pick, printLine } from '../output/print.js'
-import { type CommonOptions, dataCommand, inSession, withSession } from './support/session.js'
+import { type CommonOptions, dataCommand, inSession, withReason, withSession } from './support/session.js'
 
 interface CodeFlags extends CommonOptions {
   channel: Channel
@@ -29,7 +29,7 @@ export function addCodeCommands(program: Command): void {
     'status',
     'show whether a code is pending and whether the address is locked; never the code',
   ).action(status)
-  codeCommand(otp, 'revoke', 'revoke the pending code, and unlock the address').action(revoke)
+  withReason(codeCommand(otp, 'revoke', 'revoke the pending code, and unlock the address')).action(revoke)
 }
 
 function codeCommand(parent: Command, name: string, description: string): Command {

@@ -1,13 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { systemClock } from '../../core/clock.js'
-import { isCatracaError } from '../../core/errors.js'
-import type { ImportFormat, ImportMode, ImportOptions, ImportResult } from '../../guards/allowlist/types.js'
-import { count, customers, note, pick, printFacts, printLine, visible } from '../output/print.js'
+import { invalid, isCatracaError } from '../../core/errors.js'
+import {
+  IMPORT_MODES,
+  type ImportFormat,
+  type ImportMode,
+  type ImportOptions,
+  type ImportResult,
+} from '../../guards/allowlist/types.js'
+import { count, customers, note, pick, printFacts, printLine, printRows, visible } from '../output/print.js'
 import { startProgress } from '../output/progress.js'
 import { formatOfFile, formatOption } from './support/file-format.js'
 import { chooseImportId, type ImportSource, importSource } from './support/import-source.js'
-import { type CommonOptions, dataCommand, inSession, type Session, withSession } from './support/session.js'
+import { wholeNumber } from './support/parse.js'
+import {
+  type CommonOptions,
+  changeCommand,
+  dataCommand,
+  inSession,
+  type Session,
+  withSession,
+} from './support/session.js'
 import { onInterrupt } from './support/stop-signal.js'
 
 interface ImportFlags extends CommonOptions {
@@ -20,23 +34,64 @@ interface ImportFlags extends CommonOptions {
 }
 
 export function addImportCommands(allowlist: Command): void {
-  dataCommand(allowlist, 'import <id> <file>', 'import customers from a file, or from standard input (-)')
-    .addOption(formatOption())
+  fileOptions(
+    changeCommand(
+      allowlist,
+      'import <id> <file>',
+      'import customers from a file, or from standard input (-)',
+    ),
+  )
     .addOption(
       new Option(
         '--mode <mode>',
-        'add: add to the list; replace: the list holds exactly these customers afterwards',
+        'add: add to the list; replace: the list holds exactly these customers afterwards; remove: remove them',
       )
-        .choices(['add', 'replace'])
+        .choices(IMPORT_MODES)
         .default('add'),
     )
-    .option('--import-id <id>', 'name of the import; the same name resumes it')
     .option('--added-by <who>', 'who added the customers, for rows without that field')
-    .option('--column <name>', 'CSV only: the column with the ids, by its heading or its number from 1')
-    .option('--no-progress', 'do not show the progress')
     .action(importList)
+  fileOptions(changeCommand(allowlist, 'remove <id> [customer]', 'remove a customer, or all those of a file'))
+    .option('--file <file>', 'file with the customers to remove, or - for standard input')
+    .action(remove)
+  dataCommand(allowlist, 'imports <id>', 'show the imports of the last 7 days, the latest first')
+    .option('--limit <count>', 'how many at most, up to 100', wholeNumber)
+    .action(listImports)
   dataCommand(allowlist, 'import-status <id> <import>', 'show the status of an import').action(showStatus)
 }
+
+const fileOptions = (command: Command): Command =>
+  command
+    .addOption(formatOption())
+    .option('--import-id <id>', 'name of the import; the same name resumes it')
+    .option('--column <name>', 'CSV only: the column with the ids, by its heading or its number from 1')
+    .option('--no-progress', 'do not show the progress')
+
+type RemoveFlags = Omit<ImportFlags, 'mode'> & { file?: string }
+
+async function remove(id: string, customer: string | undefined, flags: RemoveFlags): Promise<void> {
+  const { file, ...common } = flags
+  if ((customer === undefined) === (file === undefined))
+    throw invalid('customer', 'or --file must be given, and not both')
+  if (file !== undefined) return importList(id, file, { ...(common as ImportFlags), mode: 'remove' })
+  await withSession(flags, async ({ allowlists, print }) => {
+    const { removed, ...result } = await allowlists.remove(id, customer!)
+    print(
+      { removed, ...result },
+      `${removed ? 'removed' : 'was not there'}; ${customers(result.customerCount)}`,
+    )
+  })
+}
+
+const listImports = inSession(async ({ allowlists, print }, id: string, flags: { limit?: number }) => {
+  const items = await allowlists.imports(id, pick(flags, ['limit']))
+  print({ items }, () =>
+    printRows(items, {
+      ...{ IMPORT: 'importId', MODE: 'mode', STATE: 'state', STARTED: 'startedAt', ADDED: 'added' },
+      ...{ REMOVED: 'removed', UNCHANGED: 'unchanged', REJECTED: 'rejected', ERROR: 'error' },
+    }),
+  )
+})
 
 async function importList(id: string, file: string, flags: ImportFlags): Promise<void> {
   const source = await importSource(file)

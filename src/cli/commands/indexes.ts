@@ -5,6 +5,7 @@ import { count, note, printFacts, printRows } from '../output/print.js'
 import {
   allItems,
   type CommonOptions,
+  changeCommand,
   dataCommand,
   inSession,
   type Session,
@@ -20,7 +21,7 @@ export function addIndexCommands(allowlist: Command, program: Command): void {
   )
 
   const index = program.command('index').description('membership indexes')
-  dataCommand(index, 'build [ids...]', 'rebuild the membership indexes of these allowlists')
+  changeCommand(index, 'build [ids...]', 'rebuild the membership indexes of these allowlists')
     .option('--all', 'all FIXA allowlists')
     .action(build)
 }

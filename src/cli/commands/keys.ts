@@ -1,24 +1,32 @@
 import { randomBytes } from 'node:crypto'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { identifier } from '../../core/identifiers.js'
 import { hashKey, parseScopes } from '../../guards/access/index.js'
 import { SCOPES } from '../../guards/access/scopes.js'
-import { note, printFacts, printResult, printRows } from '../output/print.js'
+import { note, pick, printFacts, printResult, printRows } from '../output/print.js'
 import { list } from './support/parse.js'
-import { dataCommand, inSession } from './support/session.js'
+import { changeCommand, dataCommand, inSession } from './support/session.js'
 
 const SCOPES_HELP = `what the key may do, separated by commas: ${SCOPES.join(', ')}`
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys')
-  dataCommand(key, 'create <name>', 'create a key; it is shown only once')
+  changeCommand(key, 'create <name>', 'create a key; it is shown only once')
     .requiredOption('--scopes <scopes>', SCOPES_HELP, list)
+    .option('--expires-at <time>', 'time from which servers refuse the key, ISO 8601')
     .action(createKey)
-  dataCommand(key, 'list', 'list the keys: names and scopes, not the secrets').action(listKeys)
-  dataCommand(key, 'revoke <name>', 'revoke a key').action(revokeKey)
-  dataCommand(key, 'unlock', 'after the last key was revoked, serve this machine without keys again').action(
-    unlockKeys,
-  )
+  changeCommand(key, 'update <name>', 'change scopes or expiry of a key; servers follow within 5 seconds')
+    .option('--scopes <scopes>', SCOPES_HELP, list)
+    .option('--expires-at <time>', 'time from which servers refuse the key, ISO 8601')
+    .addOption(new Option('--never-expires', 'remove the expiry').conflicts('expiresAt'))
+    .action(updateKey)
+  dataCommand(key, 'list', 'list the keys: names, scopes and last use, not the secrets').action(listKeys)
+  changeCommand(key, 'revoke <name>', 'revoke a key').action(revokeKey)
+  changeCommand(
+    key,
+    'unlock',
+    'after the last key was revoked, serve this machine without keys again',
+  ).action(unlockKeys)
   key
     .command('generate <name>')
     .description('generate a key and its entry for CATRACA_KEYS, without storing it')
@@ -27,12 +35,28 @@ export function addKeyCommands(program: Command): void {
     .action(generateKey)
 }
 
-const createKey = inSession(async ({ keys, print }, name: string, { scopes }: { scopes: string[] }) => {
-  const created = await keys.create({ name, scopes })
+interface KeyFlags {
+  scopes?: string[]
+  expiresAt?: string
+  neverExpires?: boolean
+}
+
+const createKey = inSession(async ({ keys, print }, name: string, flags: KeyFlags & { scopes: string[] }) => {
+  const created = await keys.create({ name, ...pick(flags, ['scopes', 'expiresAt']) })
   print(created, () => {
     printFacts({ ...created, scopes: created.scopes.join(', ') })
     note('Keep the key now: it is not shown again.')
   })
+})
+
+const updateKey = inSession(async ({ keys, print }, name: string, flags: KeyFlags) => {
+  const { scopes, neverExpires } = flags
+  const expiresAt = neverExpires ? null : flags.expiresAt
+  const changed = await keys.update(name, {
+    ...(scopes && { scopes }),
+    ...(expiresAt !== undefined && { expiresAt }),
+  })
+  print(changed, () => printFacts({ ...changed, scopes: changed.scopes.join(', ') }))
 })
 
 const listKeys = inSession(async ({ keys, print }) => {
@@ -42,7 +66,7 @@ const listKeys = inSession(async ({ keys, print }) => {
       NAME: 'name',
       ID: 'id',
       SCOPES: ({ scopes }) => scopes.join(', '),
-      CREATED: 'createdAt',
+      ...{ CREATED: 'createdAt', BY: 'createdBy', EXPIRES: 'expiresAt', 'LAST USE': 'usedAt' },
     }),
   )
 })

@@ -1,41 +1,43 @@
 import { type Command, Option } from 'commander'
 import { CatracaError, invalid } from '../../core/errors.js'
-import type { ConfigAddress, ConfigQuery } from '../../guards/rate-limit/api.js'
+import type { ConfigAddress, ConfigQuery, GivenAddress } from '../../guards/rate-limit/api.js'
 import { ALL_RESOURCES } from '../../guards/rate-limit/levels.js'
-import type { LevelConfig, Limits } from '../../guards/rate-limit/types.js'
+import {
+  type LevelConfig,
+  LIMITS_ON_UNAVAILABLE,
+  type Limits,
+  type LimitsOnUnavailable,
+} from '../../guards/rate-limit/types.js'
 import { note, pick, printLine, printRows, printTable } from '../output/print.js'
 import { cappedNumbers, effectiveOf, printResolved } from './support/effective-limits.js'
 import { jsonObject } from './support/parse.js'
-import { addPageOptions, type CommonOptions, dataCommand, inSession, withSession } from './support/session.js'
+import { addPageOptions, dataCommand, inSession, withReason } from './support/session.js'
 
-type AddressFlags = Omit<ConfigAddress, 'resource'> & { resource?: string; allResources?: true }
+type AddressFlags = Omit<GivenAddress, 'resource'> & { resource?: string; allResources?: true }
 
 interface SetFlags extends AddressFlags {
   limits?: Limits
-  onUnavailable?: 'allow' | 'block'
+  onUnavailable?: LimitsOnUnavailable
   autoUpdate?: string
   strictVersion?: string
 }
 
-interface PlanFlags extends CommonOptions {
-  prune?: boolean
-}
-
-export function addLimitConfigCommands(program: Command): void {
-  const config = program.command('config').description('configuration of rate limits')
+export function addLimitConfigCommands(program: Command): Command {
+  const config = program
+    .command('config')
+    .description('configuration of rate limits, and of lists, waves and entities as a file')
   levelCommand(config, 'get', 'show the configuration of a level').action(getConfig)
-  levelCommand(config, 'set', 'set the configuration of a level; absent fields are inherited')
+  withReason(levelCommand(config, 'set', 'set the configuration of a level; absent fields are inherited'))
     .option('--limits <json>', 'limits by name as JSON, or @FILE', jsonObject)
     .addOption(
-      new Option('--on-unavailable <policy>', 'what to do when the store does not answer').choices([
-        'allow',
-        'block',
-      ]),
+      new Option('--on-unavailable <policy>', 'what to do when the store does not answer').choices(
+        LIMITS_ON_UNAVAILABLE,
+      ),
     )
     .addOption(flag('--auto-update <flag>', 'on system: bring an older stored schema to this version'))
     .addOption(flag('--strict-version <flag>', 'on system: refuse a newer stored schema'))
     .action(setConfig)
-  levelCommand(config, 'delete', 'delete the configuration of a level').action(deleteConfig)
+  withReason(levelCommand(config, 'delete', 'delete the configuration of a level')).action(deleteConfig)
   dataCommand(config, 'resolve', 'show the effective limits of an entity, and where each field comes from')
     .option('--entity <id>', 'which entity; absent: one that has no configuration')
     .option('--identifier <id>', 'the same')
@@ -54,12 +56,7 @@ export function addLimitConfigCommands(program: Command): void {
       'also find configurations that other programs wrote and that were not used yet; on DynamoDB it scans the table',
     )
   addPageOptions(list).action(listConfigs)
-  dataCommand(config, 'plan <file>', 'show what a YAML file of limits would change')
-    .option('--prune', 'also show configurations that the file does not name, which --prune deletes')
-    .action(planFile)
-  dataCommand(config, 'apply <file>', 'show what a YAML file of limits changes, and change it')
-    .option('--prune', 'delete configurations that the file does not name')
-    .action(applyFile)
+  return config
 }
 
 const flag = (name: string, description: string) => new Option(name, description).choices(['true', 'false'])
@@ -84,7 +81,8 @@ function addressOf({ level, entity, identifier, ...flags }: AddressFlags): Confi
   const named = level === 'resource' ? (resource ?? identifier) : resource
   if (named === undefined) throw invalid('--resource', 'must be given')
   if (level === 'entity' && (entity ?? identifier) === undefined) throw invalid('--entity', 'must be given')
-  return { level, entity, identifier, resource: named }
+  // The library refuses what does not fit together.
+  return { level, entity, identifier, resource: named } as ConfigAddress
 }
 
 const getConfig = inSession(async ({ limits, print }, flags: AddressFlags) => {
@@ -149,7 +147,7 @@ function printConfig({ limits, unreadable = {}, ...others }: LevelConfig): void 
   for (const problem of Object.values(unreadable)) note(problem)
 }
 
-const resolveConfig = inSession(async ({ limits, print }, flags: ConfigAddress) => {
+const resolveConfig = inSession(async ({ limits, print }, flags: GivenAddress) => {
   const resolved = await limits.resolveConfig(flags.entity ?? flags.identifier, flags.resource)
   print(resolved, () => printResolved(resolved))
 })
@@ -163,25 +161,3 @@ const listCapped = inSession(async ({ limits, print }) => {
     }),
   )
 })
-
-const planFile = (file: string, flags: PlanFlags) => planOrApply(file, flags, false)
-const applyFile = (file: string, flags: PlanFlags) => planOrApply(file, flags, true)
-
-async function planOrApply(file: string, flags: PlanFlags, isApplied: boolean): Promise<void> {
-  // Imported here: other commands need no YAML.
-  const { apply, describeChange, plan, planPrune, readPlan } = await import('./support/config-plan.js')
-  const records = readPlan(file)
-  await withSession(flags, async ({ limits, json, print }) => {
-    const pruned = flags.prune ? await planPrune(limits, records) : []
-    const changes = [...(await plan(limits, records)), ...pruned]
-    if (!json) for (const change of changes) for (const line of describeChange(change)) printLine(line)
-    if (isApplied) await apply(limits, changes)
-    print({ changes, applied: isApplied }, () => note(summary(changes.length, isApplied)))
-  })
-}
-
-function summary(count: number, isApplied: boolean): string {
-  if (count === 0) return 'nothing to change'
-  const records = count === 1 ? '1 record' : `${count} records`
-  return isApplied ? `${records} changed` : `${records} would be changed; apply changes them`
-}

@@ -1,22 +1,30 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { UsageQuery } from '../../guards/rate-limit/api.js'
+import type { SubjectQuery, UsageQuery } from '../../guards/rate-limit/api.js'
 import type { AcquireRequest, LimitStatus, ResourceUsage, UsageEntry } from '../../guards/rate-limit/types.js'
 import { EXIT, Exit } from '../output/failure.js'
 import { note, pick, printLine, printRows } from '../output/print.js'
+import { addListingOptions, firstListed, LISTING, printListing } from './support/listing.js'
 import { jsonObject } from './support/parse.js'
-import { dataCommand, inSession } from './support/session.js'
+import { dataCommand, inSession, withReason } from './support/session.js'
 
 export function addLimitCommands(program: Command): void {
   const limits = program.command('limits').description('usage of rate limits')
   subjectCommand(limits, 'status', 'show what is left of the limits, without consuming')
     .addOption(limitsOption())
     .action(showStatus)
-  subjectCommand(limits, 'reset', 'reset the limits of an entity').action(reset)
+  withReason(subjectCommand(limits, 'reset', 'reset the limits of an entity')).action(reset)
   subjectCommand(limits, 'acquire', 'consume from all limits of a resource, or from none')
     .option('--consume <costs>', 'cost by limit, such as rpm=1,tpm=500; 1 of each when absent', costs)
     .addOption(limitsOption())
     .option('--exit-code', 'exit with 3 when it is denied')
     .action(acquire)
+  addListingOptions(
+    dataCommand(
+      limits,
+      'list',
+      'show the entities with a recorded use, and what is left of their limits',
+    ).option('--resource <name>', 'only the use of this resource'),
+  ).action(listSubjects)
   dataCommand(limits, 'usage', 'show the cost admitted and denied of a resource, and its heaviest entities')
     .requiredOption('--resource <name>', 'what is limited')
     .option('--entity <id>', 'only this entity, for hours in which it was among the heaviest')
@@ -53,6 +61,18 @@ function printStatuses(limits: Record<string, LimitStatus>): void {
 const showStatus = inSession(async ({ limits, print }, flags: AcquireRequest) => {
   const status = await limits.status(flags.entity, flags.resource, pick(flags, ['limits']))
   print(status, () => printStatuses(status.limits))
+})
+
+const listSubjects = inSession(async ({ limits, print }, flags: SubjectQuery) => {
+  const query = pick(flags, [...LISTING, 'resource'])
+  const page = await firstListed((asked) => limits.subjects(asked), query)
+  printListing(print, page, {
+    ...{ ENTITY: 'entity', RESOURCE: 'resource' },
+    LEFT: ({ limits = {} }) =>
+      Object.entries(limits)
+        .map(([name, { remaining, limit }]) => `${name} ${remaining}/${limit}`)
+        .join(', '),
+  })
 })
 
 const reset = inSession(async ({ limits, print }, { entity, resource }: AcquireRequest) => {

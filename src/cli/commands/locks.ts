@@ -1,13 +1,15 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { CatracaError, isCatracaError } from '../../core/errors.js'
+import { CatracaError, invalid, isCatracaError } from '../../core/errors.js'
+import { systemTiming } from '../../core/timing.js'
 import { DEFAULT_TTL_MS, DEFAULT_WAIT_MS } from '../../guards/lock/options.js'
-import { systemTiming } from '../../guards/lock/timing.js'
+import type { LockQuery } from '../../guards/lock/types.js'
 import { holdWhile } from '../../guards/lock/with-lock.js'
 import { EXIT, Exit } from '../output/failure.js'
-import { note, printFacts } from '../output/print.js'
+import { note, pick, printFacts, printRows } from '../output/print.js'
 import { runHeld } from './support/child-command.js'
+import { addListingOptions, firstListed, LISTING, printListing } from './support/listing.js'
 import { digits } from './support/parse.js'
-import { dataCommand, inSession } from './support/session.js'
+import { changeCommand, dataCommand, inSession, type Session } from './support/session.js'
 
 interface RunFlags {
   ttlMs: number
@@ -33,8 +35,14 @@ export function addLockCommands(program: Command): void {
     )
     .option('--kill-after-ms <ms>', 'when the lock is lost: time from SIGTERM to SIGKILL', whole, 5000)
     .action(run)
+  const listing = dataCommand(lock, 'list', 'show the locks that are held; never by whom').option(
+    '--older-than-seconds <seconds>',
+    'only locks that were acquired at least so long ago',
+    whole,
+  )
+  addListingOptions(listing).action(listLocks)
   dataCommand(lock, 'status <name>', 'show whether a lock is held').action(showStatus)
-  dataCommand(lock, 'release <name>', 'release a lock')
+  changeCommand(lock, 'release <name...>', 'release a lock; with --force several')
     .option('--token <token>', 'token that the acquire returned')
     .option('--force', 'release it even though another caller holds it')
     .action(release)
@@ -66,6 +74,20 @@ const run = inSession(async ({ locks }, name: string, command: string[], flags: 
   if (code !== 0) throw new Exit(code)
 })
 
+async function releaseAll(locks: Session['locks'], names: string[], print: Session['print']): Promise<void> {
+  const items: { name: string; released: boolean }[] = []
+  for (const name of names) items.push({ name, released: await locks.forceRelease(name) })
+  print({ items }, () => printRows(items, { NAME: 'name', RELEASED: ({ released }) => String(released) }))
+}
+
+const listLocks = inSession(async ({ locks, print }, flags: LockQuery) => {
+  const page = await firstListed((query) => locks.list(query), pick(flags, [...LISTING, 'olderThanSeconds']))
+  printListing(print, page, {
+    ...{ NAME: 'name', FENCE: 'fence', EXPIRES: 'expiresAt' },
+    HELD: ({ heldForMs }) => heldForMs && `${Math.round(heldForMs / 1000)} s`,
+  })
+})
+
 const showStatus = inSession(async ({ locks, print }, name: string) => {
   const { held, fence, expiresAt } = await locks.status(name)
   const state = { name, held, ...(fence !== undefined && { fence }), ...(expiresAt && { expiresAt }) }
@@ -73,10 +95,15 @@ const showStatus = inSession(async ({ locks, print }, name: string) => {
 })
 
 const release = inSession(
-  async ({ locks, print }, name: string, { token, force }: { token?: string; force?: boolean }) => {
+  async ({ locks, print }, names: string[], { token, force }: { token?: string; force?: boolean }) => {
     if ((token === undefined) === (force !== true)) {
       throw new CatracaError('INVALID_INPUT', 'give either --token or --force')
     }
+    if (names.length > 1) {
+      if (!force) throw invalid('--token', 'belongs to one lock')
+      return releaseAll(locks, names, print)
+    }
+    const name = names[0]!
     const released = force ? await locks.forceRelease(name) : await locks.release(name, token!)
     if (!released && !force)
       throw new CatracaError('LOCK_LOST', `the lock ${name} is no longer held with this token`)

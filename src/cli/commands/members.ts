@@ -1,18 +1,22 @@
 import type { Command } from 'commander'
-import type { Member, MemberInput, PageRequest } from '../../guards/allowlist/types.js'
+import type { Member, MemberInput, MemberQuery, PageRequest } from '../../guards/allowlist/types.js'
 import { customers, pick, printFacts } from '../output/print.js'
 import { jsonObject } from './support/parse.js'
-import { addPageOptions, dataCommand, inSession, pageOf } from './support/session.js'
+import { addPageOptions, changeCommand, dataCommand, inSession, pageOf } from './support/session.js'
 
 export function addMemberCommands(allowlist: Command): void {
-  dataCommand(allowlist, 'add <id> <customer>', 'add a customer, or replace the attributes of a member')
+  changeCommand(allowlist, 'add <id> <customer>', 'add a customer, or replace the attributes of a member')
     .option('--added-by <who>', 'who adds it')
     .option('--metadata <json>', 'a JSON object of up to 4 KB, or @FILE', jsonObject)
     .option('--expires-at <time>', 'time from which the customer no longer passes, ISO 8601')
     .action(addMember)
-  dataCommand(allowlist, 'remove <id> <customer>', 'remove a customer').action(removeMember)
   dataCommand(allowlist, 'member <id> <customer>', 'show one member').action(showMember)
-  addPageOptions(dataCommand(allowlist, 'members <id>', 'show the members')).action(listMembers)
+  addPageOptions(
+    dataCommand(allowlist, 'members <id>', 'show the members').option(
+      '--prefix <text>',
+      'only members whose id begins so',
+    ),
+  ).action(listMembers)
   addPageOptions(
     dataCommand(allowlist, 'lists-of <customer>', 'show the FIXA allowlists that a customer is on'),
   ).action(listsOf)
@@ -26,11 +30,6 @@ const addMember = inSession(
   },
 )
 
-const removeMember = inSession(async ({ allowlists, print }, id: string, customer: string) => {
-  const result = await allowlists.remove(id, customer)
-  print(result, `${result.removed ? 'removed' : 'was not there'}; ${customers(result.customerCount)}`)
-})
-
 const metadataText = ({ metadata }: Member) => metadata && JSON.stringify(metadata)
 
 const showMember = inSession(async ({ allowlists, print }, id: string, customer: string) => {
@@ -39,8 +38,8 @@ const showMember = inSession(async ({ allowlists, print }, id: string, customer:
   print(member, () => printFacts({ ...facts, metadata: metadataText(member) }))
 })
 
-const listMembers = inSession(async ({ allowlists, printPage }, id: string, flags: PageRequest) =>
-  printPage(await allowlists.members(id, pageOf(flags)), {
+const listMembers = inSession(async ({ allowlists, printPage }, id: string, flags: MemberQuery) =>
+  printPage(await allowlists.members(id, pick(flags, ['limit', 'cursor', 'prefix'])), {
     ...{ CUSTOMER: 'customerId', ADDED: 'addedAt', BY: 'addedBy', EXPIRES: 'expiresAt' },
     METADATA: metadataText,
   }),

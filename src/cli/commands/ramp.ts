@@ -3,7 +3,7 @@ import { CatracaError, invalid } from '../../core/errors.js'
 import type { Allowlist, RampStep, WaveConfig } from '../../guards/allowlist/types.js'
 import { printList } from './lists.js'
 import { share, step } from './support/parse.js'
-import { type CommonOptions, dataCommand, withSession } from './support/session.js'
+import { type CommonOptions, changeCommand, withSession } from './support/session.js'
 
 interface RampFlags extends CommonOptions {
   to?: number
@@ -17,7 +17,7 @@ const WAYS = ['to', 'step', 'clear', 'pause'] as const
 export function addRampCommand(allowlist: Command): void {
   const way = (flags: string, description: string, own: (typeof WAYS)[number]) =>
     new Option(flags, description).conflicts(WAYS.filter((other) => other !== own))
-  dataCommand(allowlist, 'ramp <id>', 'open a PERCENTAGE wave further, now or by steps')
+  changeCommand(allowlist, 'ramp <id>', 'open a PERCENTAGE wave further, now or by steps')
     .addOption(way('--to <share>', 'open to this share now, without further steps', 'to').argParser(share))
     .addOption(
       way(

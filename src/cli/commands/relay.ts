@@ -20,9 +20,10 @@ async function relay(flags: ConfigOptions): Promise<void> {
   const stopAsked = stopSignal()
   const config = configOf(flags, { store: 'store', 'dynamodb.topicArn': 'topic' })
   const store = storeOf(config, 'allowlists')
-  const { topicArn } = config.dynamodb
+  const { topicArn, logBatchMs: batchMs } = config.dynamodb
   const running = await startRelay({
     store,
+    batchMs,
     ...(topicArn !== undefined && { topicArn }),
     onReport: (message, error) =>
       note(`catraca: ${message}${error === undefined ? '' : `: ${reasonOf(error)}`}`),

@@ -3,12 +3,12 @@ import type { ReshardStatus } from '../../guards/allowlist/types.js'
 import { count, note } from '../output/print.js'
 import { printList } from './lists.js'
 import { wholeNumber } from './support/parse.js'
-import { dataCommand, inSession } from './support/session.js'
+import { changeCommand, inSession } from './support/session.js'
 
 const TOLD_EVERY_MS = 1000
 
 export function addReshardCommand(allowlist: Command): void {
-  dataCommand(
+  changeCommand(
     allowlist,
     'reshard <id>',
     'move an allowlist to another number of shards, while checks continue',

@@ -13,6 +13,7 @@ import { broadcastLogLevel, followLogLevel, superviseWorkers } from '../workers/
 import { shareMetrics } from '../workers/metrics.js'
 import { type ConfigOptions, configOf, configOption, settingOption } from './support/session.js'
 import { closeInTime, stopBy, stopSignal } from './support/stop-signal.js'
+import { holdYoungGeneration } from './support/young-generation.js'
 
 export function addServeCommand(program: Command): void {
   program
@@ -20,6 +21,7 @@ export function addServeCommand(program: Command): void {
     .description('serve the HTTP API')
     .addOption(settingOption('server.host', 'address'))
     .addOption(settingOption('server.port', 'port'))
+    .addOption(settingOption('grpc.port', 'port'))
     .addOption(settingOption('store', 'url'))
     .addOption(settingOption('server.workers', 'count'))
     .addOption(configOption())
@@ -31,6 +33,7 @@ async function serve(options: ConfigOptions): Promise<void> {
     store: 'store',
     'server.host': 'host',
     'server.port': 'port',
+    'grpc.port': 'grpcPort',
     'server.workers': 'workers',
   })
   const { workers, shutdownTimeoutMs, logHashKey } = config.server
@@ -44,14 +47,18 @@ async function serve(options: ConfigOptions): Promise<void> {
   // One key for all workers, so that the hash of a customer is the same in all of them.
   const shared = logHashKey.read() === undefined ? { CATRACA_LOG_HASH_KEY: randomUUID() } : {}
   const { host, port } = config.server
-  await superviseWorkers(workers, { host, port }, shutdownTimeoutMs, shared).catch((error) => {
-    throw listenFailure(error, config)
-  })
+  const grpc = config.grpc.port === undefined ? undefined : { host, port: config.grpc.port }
+  await superviseWorkers(workers, { http: { host, port }, grpc }, shutdownTimeoutMs, shared).catch(
+    (error) => {
+      throw listenFailure(error, config)
+    },
+  )
 }
 
 async function serveHere(config: Config): Promise<void> {
   // Registered first: a script that reads the greeting may stop the server at once.
   const stopAsked = stopSignal()
+  const letGrow = holdYoungGeneration()
   // Imported here: other commands must not load the server.
   const [{ openCatraca }, { startServer }, { createLogger }, { EmfReporter }] = await Promise.all([
     import('../../app/open-catraca.js'),
@@ -73,8 +80,8 @@ async function serveHere(config: Config): Promise<void> {
   void catraca.ready.then(() => {
     isWarm = true
   })
-  // If it fails, the first call reports it.
-  catraca.limits.warmUp().catch(() => {})
+  // If it fails, the first call reports it. Threads would take 26 MB of a server that nobody asks for limits.
+  if (!storeFacts(storeOf(config, 'limits')).startsThreads) catraca.limits.warmUp().catch(() => {})
   try {
     const ready = () => isWarm
     const sharing = cluster.isWorker ? { shareMetrics, listens: false } : {}
@@ -86,9 +93,13 @@ async function serveHere(config: Config): Promise<void> {
     if (cluster.isWorker) {
       logger.info('serving connections that the supervisor accepts')
       // The worker that the supervisor sends the port to prints the greeting.
-      const port = takeConnections((socket) => server.take(socket))
-      port.then((port) => greet(server.keyed, withPort(server.url, port), catraca.store))
-    } else greet(server.keyed, server.url, catraca.store)
+      const ports = takeConnections({
+        http: (socket) => server.take(socket),
+        grpc: (socket) => server.takeGrpc(socket),
+      })
+      ports.then(({ http, grpc }) => greet(server.keyed, withPort(server.url, http), grpc, catraca.store))
+    } else greet(server.keyed, server.url, server.grpcPort, catraca.store)
+    letGrow()
     await stopAsked
     byMs = stopBy(shutdownTimeoutMs)
     await server.stop()
@@ -104,9 +115,10 @@ function withPort(url: string, port: number): string {
   return url.replace(/:\d+$/, `:${port}`)
 }
 
-function greet(keyed: boolean, url: string, store: string): void {
+function greet(keyed: boolean, url: string, grpcPort: number | undefined, store: string): void {
   const key = keyed ? "-H 'Authorization: Bearer YOUR_KEY' " : ''
   note(`Catraca listens on ${url} (store ${store})`)
+  if (grpcPort !== undefined) note(`gRPC: ${new URL(url).hostname}:${grpcPort}`)
   note(
     `Try: curl ${key}'${url}/customers/alice/check?allowlists=vip'   API: ${url}/docs   Console: ${url}/console`,
   )
@@ -120,8 +132,12 @@ const LISTEN_FAILURES: Record<string, string> = {
 }
 
 function listenFailure(error: unknown, { server }: Config): unknown {
-  const code = (error as NodeJS.ErrnoException).code ?? ''
+  const { code = '', port = server.port } = error as NodeJS.ErrnoException & { port?: number }
   const why = Object.hasOwn(LISTEN_FAILURES, code) ? LISTEN_FAILURES[code] : undefined
   if (why === undefined) return error
-  return new CatracaError('CONFIG_INVALID', `${server.host}:${server.port} ${why}`, { cause: error })
+  return new CatracaError(
+    'CONFIG_INVALID',
+    `${server.host}:${port} ${port === server.port ? why : why.replace('--port', '--grpc-port')}`,
+    { cause: error },
+  )
 }

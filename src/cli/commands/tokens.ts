@@ -3,7 +3,7 @@ import { invalid } from '../../core/errors.js'
 import { EXIT, Exit } from '../output/failure.js'
 import { pick } from '../output/print.js'
 import { time } from './support/parse.js'
-import { type CommonOptions, dataCommand, inSession, withSession } from './support/session.js'
+import { type CommonOptions, changeCommand, dataCommand, inSession, withSession } from './support/session.js'
 
 interface RevokeFlags extends CommonOptions {
   expiresAt: number
@@ -13,7 +13,7 @@ interface RevokeFlags extends CommonOptions {
 
 export function addTokenCommands(program: Command): void {
   const token = program.command('token').description('revoked tokens')
-  dataCommand(
+  changeCommand(
     token,
     'revoke [jti...]',
     'revoke tokens by id, or all of a subject that were issued before a time',

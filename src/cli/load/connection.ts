@@ -4,7 +4,6 @@ import type { Origin } from './origin.js'
 import type { LoadRequest } from './request.js'
 import { ResponseParser } from './response-parser.js'
 
-/** A request in flight. */
 export interface RequestInFlight {
   readonly request: LoadRequest
   readonly dueMs: number

@@ -62,12 +62,11 @@ async function stepAt(rate: number, run: Run, bounds: Bounds): Promise<Step> {
   return { rate, isKept, firstBroke, result: second }
 }
 
+/** Returns the highest step that stayed within the limits. */
+type Finder = (run: Run, bounds: Bounds, search: Search) => Promise<Step | undefined>
+
 /** Doubles the rate until a step exceeds the limits, then bisects. */
-export async function findMax(
-  run: Run,
-  bounds: Bounds,
-  { from, to, onStep, isStopped = () => false }: Search,
-): Promise<Step | undefined> {
+export const findMax: Finder = async (run, bounds, { from, to, onStep, isStopped = () => false }) => {
   let best: Step | undefined
   let low = 0
   let high = Number.POSITIVE_INFINITY
@@ -89,14 +88,8 @@ export async function findMax(
 
 const RAMP_STEPS = 8
 
-/**
- * Runs steps one after another, each higher by the same factor; returns the highest that stayed within the limits.
- */
-export async function ramp(
-  run: Run,
-  bounds: Bounds,
-  { from, to, onStep, isStopped = () => false }: Search,
-): Promise<Step | undefined> {
+/** Runs steps one after another, each higher by the same factor. */
+export const ramp: Finder = async (run, bounds, { from, to, onStep, isStopped = () => false }) => {
   let best: Step | undefined
   for (let i = 0; i < RAMP_STEPS && !isStopped(); i++) {
     const rate = Math.round(from * (to / from) ** (i / (RAMP_STEPS - 1)))

@@ -2,12 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { createClient } from '../../client/index.js'
 import { CatracaError } from '../../core/errors.js'
 import { identifier, plainName } from '../../core/identifiers.js'
+import { connectCatraca } from '../../remote/index.js'
 import type { LoadFlags } from '../commands/bench.js'
 import { configOf } from '../commands/support/session.js'
 import { onInterrupt } from '../commands/support/stop-signal.js'
+import { serverTarget } from '../commands/support/target.js'
 import { EXIT, Exit } from '../output/failure.js'
 import { note, printJson, printLine } from '../output/print.js'
-import { httpTarget } from '../remote/target.js'
 import { seeded } from './arrivals.js'
 import { type Display, openDisplay } from './display.js'
 import { type Bounds, broken, findMax, ramp, type Step } from './find-max.js'
@@ -62,7 +63,7 @@ async function openScene(flags: LoadFlags): Promise<Scene> {
   const key = () => server.key.read()
   const origin = originOf(server.url, key())
   const random = seeded(flags.seed ?? Date.now() % 2 ** 32)
-  const target = httpTarget(origin.url, key)
+  const target = serverTarget(connectCatraca({ url: origin.url, key, timeoutMs: 0 }))
   const mixes = mixesOf(parseMix(flags.mix))
   const lists = (flags.lists ?? [PREPARED_LIST]).map((id) => plainName('lists', id))
   const context: MixContext = {

@@ -14,13 +14,18 @@ export interface Address {
   port: number
 }
 
+/** The ports of a server. */
+export type Door = 'http' | 'grpc'
+export type Addresses = { readonly http: Address; readonly grpc?: Address | undefined }
+export type Ports = { readonly http: number; readonly grpc?: number | undefined }
+
 export interface ListeningMessage {
   catraca: 'listening'
-  port: number
+  ports: Ports
 }
 
 const READY = { catraca: 'ready' } as const
-const CONNECTION = { catraca: 'connection' } as const
+const CONNECTION = 'connection'
 /** Limit of accepted connections that no worker has yet. More of them means that the workers do not keep up. */
 const MOST_HELD = Math.min(512, roomForConnections() ?? 512)
 /** Limit of event loop turns during a stop, in which pending connections are still accepted. */
@@ -43,7 +48,7 @@ export class Listener {
   /** Connections accepted while there was no worker. */
   private waiting: Socket[] = []
 
-  constructor() {
+  constructor(private readonly door: Door) {
     const accept = (socket: Socket) => {
       this.accepted++
       this.give(socket)
@@ -97,7 +102,12 @@ export class Listener {
     this.drop(worker)
     this.workers.push(worker)
     this.onTheirWay++
-    worker.process.send(CONNECTION, socket, { keepOpen: false }, () => this.onTheirWay--)
+    worker.process.send(
+      { catraca: CONNECTION, door: this.door },
+      socket,
+      { keepOpen: false },
+      () => this.onTheirWay--,
+    )
   }
 }
 
@@ -107,17 +117,17 @@ export function requestStop(worker: Worker): void {
   else worker.process.kill('SIGTERM')
 }
 
-/** Runs in a worker: receives connections from the supervisor, and the port on which they arrived. */
-export function takeConnections(take: (socket: Socket) => void): Promise<number> {
+/** Runs in a worker: receives connections from the supervisor, and the ports on which they arrive. */
+export function takeConnections(take: Readonly<Record<Door, (socket: Socket) => void>>): Promise<Ports> {
   return new Promise((resolve) => {
     const hear = (message: unknown, socket: unknown) => {
-      if (isOf(message, 'listening')) resolve((message as ListeningMessage).port)
+      if (isOf(message, 'listening')) resolve((message as ListeningMessage).ports)
       // The client may have closed it in transit.
-      if (!isOf(message, CONNECTION.catraca) || socket === undefined) return
+      if (!isOf(message, CONNECTION) || socket === undefined) return
       // Node's HTTP server creates its sockets with this option.
       Object.assign(socket as Socket, { allowHalfOpen: true })
       ;(socket as Socket).setNoDelay(true)
-      take(socket as Socket)
+      take[(message as { door: Door }).door](socket as Socket)
     }
     process.on('message', guarded(hear))
     process.send!(READY)

@@ -4,7 +4,7 @@ import { guarded, later } from '../../core/timers.js'
 import type { LogLevel, RunningServer } from '../../server/index.js'
 import { EXIT, Exit } from '../output/failure.js'
 import { note } from '../output/print.js'
-import { type Address, isReady, Listener, type ListeningMessage, requestStop } from './connections.js'
+import { type Addresses, isReady, Listener, type ListeningMessage, requestStop } from './connections.js'
 import { MetricsExchange } from './metrics.js'
 
 const FIRST_DELAY_MS = 100
@@ -47,11 +47,11 @@ export function followLogLevel(server: RunningServer): void {
 /** Keeps this number of workers running until a signal stops them all. */
 export async function superviseWorkers(
   count: number,
-  address: Address,
+  addresses: Addresses,
   shutdownTimeoutMs: number,
   environment: Record<string, string>,
 ): Promise<void> {
-  const supervisor = new Supervisor(address, environment)
+  const supervisor = new Supervisor(addresses, environment)
   const stop = guarded(() => supervisor.stop(shutdownTimeoutMs))
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
@@ -89,15 +89,21 @@ class Supervisor {
   private restarts = new Set<NodeJS.Timeout>()
   private readonly pauses = new RestartPauses()
   private readonly logLevel = new SharedLogLevel()
-  private readonly listener = new Listener()
+  private readonly http = new Listener('http')
+  private readonly grpc: Listener | undefined
 
   constructor(
-    private readonly address: Address,
+    private readonly addresses: Addresses,
     private readonly environment: Record<string, string>,
   ) {
+    this.grpc = addresses.grpc && new Listener('grpc')
     this.stopped = new Promise((resolve) => {
       this.finish = resolve
     })
+  }
+
+  private get listeners(): Listener[] {
+    return this.grpc === undefined ? [this.http] : [this.http, this.grpc]
   }
 
   /** Opens the port once a worker can serve it. */
@@ -111,9 +117,10 @@ class Supervisor {
     // The worker has printed the reason.
     if (!isServing) throw new Exit(EXIT.failure)
     try {
-      const { port } = await this.listener.listen(this.address)
+      const http = (await this.http.listen(this.addresses.http)).port
+      const grpc = (await this.grpc?.listen(this.addresses.grpc!))?.port
       this.hasStarted = true
-      worker.send({ catraca: 'listening', port } satisfies ListeningMessage)
+      worker.send({ catraca: 'listening', ports: { http, grpc } } satisfies ListeningMessage)
     } catch (error) {
       worker.process.kill('SIGTERM')
       throw error
@@ -124,7 +131,7 @@ class Supervisor {
     const worker = cluster.fork(this.environment)
     let readyAt: number | undefined
     worker.once('exit', (code, signal) => {
-      this.listener.drop(worker)
+      for (const listener of this.listeners) listener.drop(worker)
       this.onExit(signal ?? `code ${code}`, readyAt === undefined ? undefined : performance.now() - readyAt)
     })
     worker.on(
@@ -133,7 +140,7 @@ class Supervisor {
         if (isLogLevel(message)) this.logLevel.tell(message, worker)
         if (!isReady(message)) return
         readyAt = performance.now()
-        this.listener.add(worker)
+        for (const listener of this.listeners) listener.add(worker)
         this.logLevel.greet(worker)
       }),
     )
@@ -148,7 +155,7 @@ class Supervisor {
     later(() => {
       for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
     }, shutdownTimeoutMs + 2000).unref()
-    await this.listener.close()
+    await Promise.all(this.listeners.map((listener) => listener.close()))
     const workers = Object.values(cluster.workers ?? {})
     for (const worker of workers) if (worker !== undefined) requestStop(worker)
     if (workers.length === 0) this.finish()

@@ -8,6 +8,7 @@ import type {
   ReplaceCounts,
   SortedCustomers,
 } from '../../guards/allowlist/port.js'
+import type { ImportMode } from '../../guards/allowlist/types.js'
 import { suite } from '../suite.js'
 import {
   allMembers,
@@ -25,7 +26,7 @@ import {
 const LEASE_MS = 1000
 let owners = 0
 
-const request = (mode: 'add' | 'replace', importId = 'i1', listId = 'a'): ImportRequest => ({
+const request = (mode: ImportMode, importId = 'i1', listId = 'a'): ImportRequest => ({
   listId,
   importId,
   mode,
@@ -49,7 +50,7 @@ function session(outcome: BeginOutcome): ImportSession {
   return outcome.session
 }
 
-const begin = async (engine: AllowlistEngine, mode: 'add' | 'replace', importId?: string, now = NOW) =>
+const begin = async (engine: AllowlistEngine, mode: ImportMode, importId?: string, now = NOW) =>
   session(await engine.bulk.begin(request(mode, importId), now))
 
 const add = (engine: AllowlistEngine, into: ImportSession, run: SortedCustomers, now = NOW) =>
@@ -94,6 +95,42 @@ export const bulkSuite = suite<AllowlistEngine>(
       await exactly(two, customers(0, 50))
       assert.equal((await two.members.get('a', customer(3)))?.addedBy, 'before')
       assert.equal((await two.members.listsOf(customer(7), undefined, 9)).length, 1)
+    },
+
+    async 'the imports of a list are told, the latest first'({ one, two }) {
+      await newFixa(one, 'a')
+      await newFixa(one, 'b')
+      assert.deepEqual(await one.bulk.list('a', 10, NOW), [])
+      const ids = Array.from({ length: 5 }, (_, i) => `import-${(i * 3) % 5}`)
+      for (const [i, importId] of ids.entries()) {
+        const into = await begin(one, 'add', importId, NOW + i)
+        await add(one, into, sorted([customer(i)]), NOW + i)
+        await one.bulk.finish(into, checkpoint(1, 1), 'completed', undefined, NOW + i)
+      }
+      await one.bulk.begin({ ...request('remove', 'other', 'b') }, NOW)
+      const listed = await two.bulk.list('a', 3, NOW + 9)
+      assert.deepEqual(
+        listed.map(({ importId }) => importId),
+        ids.toReversed().slice(0, 3),
+      )
+      assert.deepEqual(listed[0], await two.bulk.status('a', listed[0]!.importId, NOW + 9))
+      const [other] = await two.bulk.list('b', 3, NOW + LEASE_MS)
+      assert.deepEqual([other?.mode, other?.state], ['remove', 'interrupted'])
+      assert.deepEqual(await one.bulk.list('none', 3, NOW), [])
+    },
+
+    async 'an import that removes goes on where it stopped, and keeps what it counted'({ one, two }) {
+      await filled(one, 0, 10)
+      const first = await begin(one, 'remove')
+      const counted = { ...checkpoint(4, 0, 1), removed: 3 }
+      assert.ok(await one.bulk.renew(first, counted, NOW))
+      const other = await two.bulk.begin(request('add'), NOW + LEASE_MS)
+      assert.equal(other.outcome, 'other-mode')
+      const second = await two.bulk.begin(request('remove'), NOW + LEASE_MS)
+      assert.equal(second.outcome, 'resumed')
+      const { removed, rowsAcknowledged } = (second as { record: ImportCheckpoint }).record
+      assert.deepEqual([removed, rowsAcknowledged], [3, 4])
+      assert.equal(await one.bulk.renew(first, counted, NOW + LEASE_MS), false)
     },
 
     async 'rows that say attributes set them, bare rows leave them'({ one }) {
@@ -341,15 +378,17 @@ export const bulkSuite = suite<AllowlistEngine>(
 
     async 'a replace whose process died is undone by the sweep'({ one, two }) {
       await filled(one, 0, 20)
+      // On a slow machine, an engine renews the lease while it writes: by a minute at most.
+      const dead = NOW + LEASE_MS + 60_000
       const into = await begin(one, 'replace')
       async function* dies(): AsyncGenerator<SortedCustomers> {
         yield sorted(customers(10, 40))
         throw new Error('died')
       }
       await assert.rejects(one.bulk.replace(into, dies(), replaced(7), () => NOW))
-      await sweepAll(two, NOW + LEASE_MS)
+      await sweepAll(two, dead)
       await exactly(two, customers(0, 20))
-      const next = session(await two.bulk.begin(request('replace', 'i2'), NOW + LEASE_MS))
+      const next = session(await two.bulk.begin(request('replace', 'i2'), dead))
       await replace(two, next, sorted(customers(0, 20)))
       await exactly(one, customers(0, 20))
     },

@@ -16,6 +16,7 @@ import {
   sweepAll,
   until,
 } from '../support.js'
+import { known, MEMBERS, withPod } from './pod.js'
 
 type Told = { log: number; sequence: number; changes: string[] | 'reset' }
 
@@ -84,6 +85,21 @@ export const changeSuiteOf = ({ largeReplace }: { largeReplace: number }) =>
   suite<AllowlistEngine>(
     'allowlist changes',
     {
+      async 'a token that memory can prove is answered by it while the store is away'({ one, two }) {
+        await withPod(one, {}, async (pod) => {
+          await known(one, pod, 'a')
+          const added = await two.members.add('a', customer(MEMBERS), {}, NOW)
+          const { token } = added as { token: string }
+          const seen = () => pod.check(customer(MEMBERS), ['a'], { atLeast: token })
+          await until('the add is in memory', async () => {
+            pod.cut(true)
+            const answer = await seen().catch(() => undefined)
+            pod.cut(false)
+            return answer?.degraded === true && answer.overallAllowed
+          })
+        })
+      },
+
       async 'every change is told once, in order, without holes'({ one, two }) {
         const list = await newFixa(one, 'a')
         assert.deepEqual(await logsOf(one, list), [])

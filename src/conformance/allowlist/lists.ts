@@ -76,6 +76,28 @@ export const listSuite = suite<AllowlistEngine>(
       assert.deepEqual(await one.lists.update('none', { name: 'x' }, NOW), { outcome: 'not-found' })
     },
 
+    async 'labels are read back, each changes alone, and empty ones are gone'({ one, two }) {
+      const labels = { tags: ['a', 'b/é'.normalize()], owner: 'Ana «é»', description: 'two\nlines' }
+      const created = await one.lists.create({ ...fixa('a'), ...labels }, NOW)
+      assert.deepEqual((created as { list: unknown }).list, await two.lists.get('a'))
+      const labelsNow = async () => {
+        const { tags, owner, description } = (await two.lists.get('a'))!
+        return { tags, owner, description }
+      }
+      assert.deepEqual(await labelsNow(), labels)
+      await two.lists.update('a', { owner: 'bob' }, NOW)
+      assert.deepEqual(await labelsNow(), { ...labels, owner: 'bob' })
+      await one.lists.update('a', { name: 'other' }, NOW)
+      const updated = await one.lists.update('a', { tags: [], description: '' }, NOW)
+      assert.deepEqual(await labelsNow(), { tags: undefined, owner: 'bob', description: undefined })
+      assert.deepEqual((updated as { list: unknown }).list, await two.lists.get('a'))
+      const [listed] = await one.lists.page(undefined, 10)
+      assert.equal(listed?.owner, 'bob')
+      await newFixa(one, 'plain')
+      const { tags, owner, description } = (await one.lists.get('plain'))!
+      assert.deepEqual([tags, owner, description], [undefined, undefined, undefined])
+    },
+
     async 'what a pause keeps of the rule is read back whole'({ one, two }) {
       const rule = { strategy: 'PERCENTAGE', percentage: 0.25, ramp: [{ at: 1, percentage: 0.5 }] } as const
       const config = { ...rule, ramp: [...rule.ramp], startTime: 5, endTime: NOW * 2 }
@@ -93,6 +115,54 @@ export const listSuite = suite<AllowlistEngine>(
       const outcome = await one.lists.update('a', { name: 'New', ifVersion: 7 }, NOW)
       assert.deepEqual(outcome, { outcome: 'version-mismatch', version: 1 })
       assert.equal((await one.lists.get('a'))?.name, 'List a')
+    },
+
+    async 'a set makes, changes and deletes lists'({ one, two }) {
+      for (const id of ['a', 'b']) await newFixa(one, id)
+      const config = { strategy: 'PERCENTAGE', percentage: 0.25 } as const
+      const wave = { id: 'w', name: 'W', type: 'ONDA', precision: 'exact', salt: SALT } as const
+      const outcome = await two.lists.changeAll(
+        [
+          { step: 'create', list: fixa('c') },
+          { step: 'create', list: { ...wave, config: { ...config, base: 'c' } } },
+          { step: 'update', id: 'a', ifVersion: 1, name: 'New' },
+          { step: 'delete', id: 'b', ifVersion: 1 },
+        ],
+        NOW + 5,
+      )
+      assert.deepEqual(outcome, { outcome: 'changed' })
+      const lists = await one.lists.page(undefined, 10)
+      assert.deepEqual(
+        lists.map(({ id, name, version }) => [id, name, version]),
+        [
+          ['a', 'New', 2],
+          ['c', 'List c', 1],
+          ['w', 'W', 1],
+        ],
+      )
+      assert.deepEqual(lists[2]!.config, { ...config, base: 'c' })
+      assert.equal(lists[0]!.updatedAt, NOW + 5)
+      const again = await one.lists.changeAll([{ step: 'create', list: fixa('b') }], NOW)
+      assert.deepEqual(again, { outcome: 'being-deleted', ids: ['b'], changed: 0 })
+    },
+
+    async 'of a set nothing is made if a list is not as expected'({ one, two }) {
+      for (const id of ['a', 'b']) await newFixa(one, id)
+      await one.lists.update('b', { name: 'Other' }, NOW)
+      const outcome = await two.lists.changeAll(
+        [
+          { step: 'create', list: fixa('c') },
+          { step: 'create', list: fixa('a') },
+          { step: 'update', id: 'b', ifVersion: 1, name: 'New' },
+          { step: 'delete', id: 'none', ifVersion: 1 },
+        ],
+        NOW,
+      )
+      assert.deepEqual(outcome, { outcome: 'conflict', ids: ['a', 'b', 'none'], changed: 0 })
+      assert.deepEqual(
+        (await one.lists.page(undefined, 10)).map(({ name }) => name),
+        ['List a', 'Other'],
+      )
     },
 
     async 'a deleted list is gone at once and its id is free after the sweep'({ one, two }) {
@@ -134,6 +204,15 @@ export const listSuite = suite<AllowlistEngine>(
         engine.lists.update('a', { name: `n${i}`, ifVersion: 1 }, NOW),
       )
       assert.equal(count(results, 'updated'), 1)
+      assert.equal((await pair.two.lists.get('a'))?.version, 2)
+    },
+
+    async 'of many sets that change the same list one succeeds'(pair) {
+      await newFixa(pair.one, 'a')
+      const results = await parallel(pair, 8, (engine, i) =>
+        engine.lists.changeAll([{ step: 'update', id: 'a', ifVersion: 1, name: `n${i}` }], NOW),
+      )
+      assert.equal(count(results, 'changed'), 1)
       assert.equal((await pair.two.lists.get('a'))?.version, 2)
     },
 

@@ -81,6 +81,29 @@ export const memberSuite = suite<AllowlistEngine>(
       assert.equal(await one.members.page('none', undefined, 10), undefined)
     },
 
+    async 'pages of a prefix hold exactly the members whose id begins so'({ one, two }) {
+      await newFixa(one, 'a')
+      const uuids = ['9e3', '9e4', 'a00'].map((start) => `${start}00000-0000-4000-8000-000000000001`)
+      const others = ['9e', '9e30', '9e3~z', '9d', 'customer-1', 'customer-2', 'A']
+      for (const id of [...uuids, ...others]) await one.members.add('a', id, {}, NOW)
+      const found = async (prefix: string, limit: number) => {
+        const ids: string[] = []
+        let after: string | undefined
+        for (let pages = 0; pages < 100; pages++) {
+          const page = (await two.members.page('a', after, limit, prefix))!
+          ids.push(...page.members.map(({ customerId }) => customerId))
+          if (page.next === undefined) return ids.sort()
+          after = page.next
+        }
+        throw new Error('the pages have no end')
+      }
+      for (const prefix of ['9e', '9e3', '9e300000-0', uuids[0]!, 'customer-', 'c', 'A', 'a', 'zz', '~']) {
+        const expected = [...uuids, ...others].filter((id) => id.startsWith(prefix)).sort()
+        for (const limit of [1, 2, 100]) assert.deepEqual(await found(prefix, limit), expected, prefix)
+      }
+      assert.equal(await one.members.page('none', undefined, 10, 'a'), undefined)
+    },
+
     async 'pages go on behind a member that was removed meanwhile'({ one }) {
       await newFixa(one, 'a')
       for (const id of customers(0, 10)) await one.members.add('a', id, {}, NOW)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { CacheStore } from '../../guards/cache/port.js'
 import { suite } from '../suite.js'
-import { parallel, until } from '../support.js'
+import { listed, parallel, until } from '../support.js'
 import { fill, followed, item, LIFE_MS, now, readOne, SPACE, storeOne, text } from './support.js'
 
 export const cacheEntrySuite = suite<CacheStore>(
@@ -15,6 +15,33 @@ export const cacheEntrySuite = suite<CacheStore>(
       assert.equal(text(first!.value), '{"a":1}')
       assert.ok(first!.leftMs > LIFE_MS / 2 && first!.leftMs <= LIFE_MS, `${first!.leftMs} ms are left`)
       if (first!.ageMs !== undefined) assert.ok(first!.ageMs >= 0 && first!.ageMs < LIFE_MS / 2)
+    },
+
+    async 'entries are listed by the beginning of their key, without their values'({ one, two }) {
+      const keys = ['CPF:1', 'CPF:2', 'CPF', 'cpf:1', 'b@x.com']
+      await one.write(
+        SPACE,
+        keys.map((key) => item(key, '"value"')),
+        now(),
+      )
+      await one.write('other', [item('CPF:1', '1')], now())
+      await one.write(`${SPACE}x`, [item('CPF:1', '1')], now())
+      await fill(one, 'CPF:loading')
+      await one.write(SPACE, [item('CPF:gone', '1')], now())
+      await one.remove(SPACE, ['CPF:gone'], now())
+      for (const prefix of ['CPF', 'CPF:', 'c', 'none', '']) {
+        for (const limit of [1, 100]) {
+          const found = await listed(async (page) => {
+            const { items, ...next } = await two.list(SPACE, { prefix, ...page }, now())
+            for (const { leftMs, sizeBytes = 7 } of items) {
+              assert.ok(leftMs > 0 && leftMs <= LIFE_MS)
+              assert.ok(sizeBytes > 0)
+            }
+            return { items: items.map(({ key }) => key), ...next }
+          }, limit)
+          assert.deepEqual(found.sort(), keys.filter((key) => key.startsWith(prefix)).sort(), prefix)
+        }
+      }
     },
 
     async 'bytes of every kind come back as they were'({ one, two }) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IdempotencyStore } from '../../guards/idempotency/port.js'
 import { suite } from '../suite.js'
-import { NOW, parallel } from '../support.js'
+import { listed, NOW, parallel } from '../support.js'
 import {
   claimBy,
   claimed,
@@ -149,6 +149,47 @@ export const idempotencyClaimSuite = suite<IdempotencyStore>(
       await one.fail(KEY, owner(1), undefined, NOW + 10)
       const again = await claimed(two, claimBy(2, { lifeMs: 1000 }), NOW + 20)
       assert.deepEqual([again.attempt, again.expiresAt], [2, NOW + 20 + LEASE_MS])
+    },
+
+    async 'records are listed by the beginning of their key, without what they answer'({ one, two }) {
+      const keys = ['a:1', 'a:2', 'a', 'A:1', 'b:1'].flatMap((key) =>
+        ['PRODUCE', 'PRODUCE:2', 'CONSUME'].map((operation) => ({ operation, key })),
+      )
+      for (const [i, key] of keys.entries()) await claimed(one, claimBy(i, { key }))
+      const [completed, failed, gone] = keys
+      await one.complete(completed!, owner(0), JSON_ANSWER, NOW + 1)
+      await one.fail(failed!, owner(1), 'because', NOW + 2)
+      await one.remove(gone!)
+      for (const prefix of ['a', 'a:', 'A', 'c', '']) {
+        for (const operation of [undefined, 'PRODUCE', 'NONE']) {
+          for (const limit of [2, 100]) {
+            const query = { prefix, ...(operation !== undefined && { operation }) }
+            const found = await listed((page) => two.list({ ...query, ...page }, NOW + 3), limit)
+            const expected = keys.filter(
+              (key) =>
+                key !== gone &&
+                key.key.startsWith(prefix) &&
+                (operation === undefined || key.operation === operation),
+            )
+            const texts = (of: readonly { operation: string; key: string }[]) =>
+              of.map(({ operation, key }) => `${operation} ${key}`).sort()
+            assert.deepEqual(texts(found.map(({ key }) => key)), texts(expected), `${operation} ${prefix}`)
+          }
+        }
+      }
+      const all = await listed((page) => two.list({ prefix: '', ...page }, NOW + 3), 100)
+      const of = (key: typeof completed) =>
+        all.find((record) => record.key.key === key!.key && record.key.operation === key!.operation)!
+      const { status, updatedAt, leaseUntil } = of(completed)
+      assert.deepEqual([status, updatedAt, leaseUntil], ['COMPLETED', NOW + 1, undefined])
+      assert.equal('response' in of(completed) || 'owner' in of(completed), false)
+      assert.deepEqual([of(failed).status, of(failed).error], ['FAILED', 'because'])
+      const running = of(keys[3])
+      assert.deepEqual(
+        [running.status, running.attempt, running.createdAt, running.leaseUntil, running.requestHash],
+        ['IN_PROGRESS', 1, NOW, NOW + LEASE_MS, HASH],
+      )
+      assert.deepEqual(await listed((page) => two.list({ prefix: '', ...page }, NOW + LIFE_MS), 100), [])
     },
 
     async 'operations and keys do not mix, whatever they hold'({ one, two }) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { FENCE_KEPT_MS } from '../../guards/lock/port.js'
 import { suite } from '../suite.js'
-import { parallel } from '../support.js'
+import { listed, parallel } from '../support.js'
 import { acquire, fenceFor, heldFor, type LockScene, TTL_MS } from './support.js'
 
 const ODD_NAMES = ['a', 'A', 'a:b', 'a:b:fence', 'a=b', '__proto__', 'constructor', '~', '1', 'x'.repeat(256)]
@@ -26,6 +26,25 @@ export const lockSuite = suite<LockScene>(
       assert.equal(await fenceFor(two, 'a', 'ann'), fence)
       await one.elapse(20_000)
       await heldFor(one, 'a', 'bob')
+    },
+
+    async 'locks that are held are listed by the beginning of their name'({ one, two }) {
+      const names = ['claim:1', 'claim:2', 'claim:3', 'claim', 'Claim:1', 'other', 'a:b']
+      const fences = new Map<string, number>()
+      for (const name of names) fences.set(name, await fenceFor(one, name, 'ann'))
+      await fenceFor(one, 'claim:freed', 'ann')
+      await one.locks.release('claim:freed', 'ann', one.now())
+      for (const prefix of ['claim:', 'claim', 'C', 'none', '']) {
+        for (const limit of [1, 100]) {
+          const found = await listed((page) => two.locks.list({ prefix, ...page }, two.now()), limit)
+          assert.deepEqual(
+            found.map(({ name, fence }) => [name, fence]).sort(),
+            [...fences].filter(([name]) => name.startsWith(prefix)).sort(),
+            `${prefix}, ${limit} at once`,
+          )
+          for (const { expiresAt } of found) assert.ok(Math.abs(expiresAt! - two.now() - TTL_MS) < 20_000)
+        }
+      }
     },
 
     async 'a release frees it at once, once, and only for its owner'({ one, two }) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { configVersion } from '../../guards/rate-limit/config-set.js'
 import type { LimitConfigStore } from '../../guards/rate-limit/port.js'
 import type { ConfigKey, Level, LevelConfig } from '../../guards/rate-limit/types.js'
 import { suite } from '../suite.js'
@@ -113,11 +114,89 @@ export const limitConfigSuite = suite<LimitConfigStore>(
       assert.equal((await one.read([], 'child')).entity, undefined)
     },
 
+    async 'entities with a parent are listed by pages'({ one, two }) {
+      const names = ['a', 'a:b', 'b', '__proto__', 'x'.repeat(256)]
+      for (const id of names) await one.writeEntity(id, { parent: 'p', cascade: false })
+      await one.write(entity('c'), config(1))
+      const found: string[] = []
+      let after: string | undefined
+      do {
+        const page = await two.listEntities(after, 2)
+        assert.ok(page.items.length <= 2)
+        for (const { id, record } of page.items) {
+          assert.deepEqual(record, { parent: 'p', cascade: false })
+          found.push(id)
+        }
+        after = page.next
+      } while (after !== undefined)
+      assert.deepEqual(found.sort(), names.sort())
+      await two.removeEntity('a')
+      assert.equal((await one.listEntities(undefined, 10)).items.length, names.length - 1)
+    },
+
+    async 'a set changes, makes and deletes records of all kinds'({ one, two }) {
+      await one.write(system, config(1))
+      await one.write(resource, config(2))
+      await one.writeEntity('child', { parent: 'p', cascade: true })
+      const outcome = await two.changeAll([
+        { key: system, config: config(5), ifMatch: configVersion(config(1)) },
+        { key: resource, config: undefined, ifMatch: configVersion(config(2)) },
+        { key: entity('a:b'), config: config(6), ifMatch: undefined },
+        { entity: 'child', record: undefined, ifMatch: configVersion({ parent: 'p', cascade: true }) },
+        { entity: 'other', record: { parent: 'q', cascade: false }, ifMatch: undefined },
+      ])
+      assert.deepEqual(outcome, { outcome: 'changed' })
+      const { configs } = await two.read([system, resource, entity('a:b')], undefined)
+      assert.deepEqual(configs, [config(5), undefined, config(6)])
+      assert.deepEqual(await listAll(one, 'entity', 5), [told(entity('a:b'), 6)])
+      assert.deepEqual(await listAll(one, 'resource', 5), [])
+      const { items } = await one.listEntities(undefined, 10)
+      assert.deepEqual(items, [{ id: 'other', record: { parent: 'q', cascade: false } }])
+      assert.deepEqual(await two.changeAll([]), { outcome: 'changed' })
+    },
+
+    async 'of a set nothing is made if a record is not as expected'({ one, two }) {
+      await one.write(resource, config(2))
+      const outcome = await two.changeAll([
+        { key: system, config: config(5), ifMatch: undefined },
+        { key: resource, config: config(3), ifMatch: configVersion(config(9)) },
+        { key: entity('a'), config: undefined, ifMatch: configVersion(config(9)) },
+        { entity: 'child', record: { parent: 'q', cascade: true }, ifMatch: configVersion(config(9)) },
+      ])
+      assert.deepEqual(outcome, { outcome: 'conflict', at: [1, 2, 3], changed: 0 })
+      const { configs } = await two.read([system, resource], undefined)
+      assert.deepEqual(configs, [undefined, config(2)])
+    },
+
+    async 'a set may be larger than a transaction'({ one, two }) {
+      const keys = Array.from({ length: 150 }, (_, i) => entity(`e-${i}`))
+      const set = (from: number, to: number | undefined) =>
+        keys.map((key) => ({
+          key,
+          config: to === undefined ? undefined : config(to),
+          ifMatch: from === 0 ? undefined : configVersion(config(from)),
+        }))
+      assert.deepEqual(await one.changeAll(set(0, 1)), { outcome: 'changed' })
+      assert.equal((await listAll(two, 'entity', 100)).length, 150)
+      assert.deepEqual(await two.changeAll(set(1, undefined)), { outcome: 'changed' })
+      assert.deepEqual(await listAll(one, 'entity', 100), [])
+    },
+
     async 'the version of the schema only grows'({ one, two }) {
       assert.equal((await one.read([], undefined)).schemaVersion, 1)
       await one.migrate(3)
       await two.migrate(2)
       assert.equal((await two.read([], undefined)).schemaVersion, 3)
+    },
+
+    async 'instances hear of a set'({ one, two }) {
+      let isHeard = false
+      const stop = two.watch(() => {
+        isHeard = true
+      })
+      await one.changeAll([{ key: system, config: config(1), ifMatch: undefined }])
+      await until('the notice', () => isHeard)
+      stop()
     },
 
     async 'instances hear of a change'({ one, two }) {
@@ -136,6 +215,26 @@ export const limitConfigSuite = suite<LimitConfigStore>(
       const secrets = await parallel(pair, 12, (store, i) => store.secret(`secret-${i}`))
       assert.equal(new Set(secrets).size, 1)
       assert.match(secrets[0]!, /^secret-\d+$/)
+    },
+
+    async 'of many sets that change the same record one is made, and whole'(pair) {
+      const outcomes = await parallel(pair, 12, (store, i) =>
+        store.changeAll([
+          { key: system, config: config(i + 1), ifMatch: undefined },
+          { key: entity(`e-${i}`), config: config(i + 1), ifMatch: undefined },
+          { entity: `e-${i}`, record: { parent: 'p', cascade: true }, ifMatch: undefined },
+        ]),
+      )
+      const made = outcomes.flatMap(({ outcome }, i) => (outcome === 'changed' ? [i] : []))
+      assert.equal(made.length, 1)
+      const [winner] = made
+      assert.deepEqual(await listAll(pair.two, 'system', 5), [told(system, winner! + 1)])
+      assert.deepEqual(await listAll(pair.one, 'entity', 50), [told(entity(`e-${winner}`), winner! + 1)])
+      const { items } = await pair.two.listEntities(undefined, 50)
+      assert.deepEqual(
+        items.map(({ id }) => id),
+        [`e-${winner}`],
+      )
     },
 
     async 'of many writes at once each is listed'(pair) {

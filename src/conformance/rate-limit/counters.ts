@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { LimitStore } from '../../guards/rate-limit/port.js'
 import { ALGORITHMS, type CompleteLimit, compileRule } from '../../guards/rate-limit/rule.js'
 import { type Pair, suite } from '../suite.js'
-import { NOW, parallel, until } from '../support.js'
+import { listed, NOW, parallel, until } from '../support.js'
 import { LIMIT_VECTORS, type LimitStep, type LimitVector, VECTOR_START } from '../vectors/rate-limit.js'
 import { bucket, cost, HOUR_MS, lease, MINUTE_MS, of, remaining, ruleOf, view } from './support.js'
 
@@ -40,6 +40,31 @@ export const limitSuite = suite<LimitStore>(
   'limit counters',
   {
     ...vectorCases,
+
+    async 'subjects with a use are listed by the beginning of the entity'({ one, two }) {
+      const subjects = ['org:1', 'org:2', 'org', 'Org', 'ann'].flatMap((entity) =>
+        ['gpt-4', 'gpt-4o'].map((resource) => ({ entity, resource })),
+      )
+      for (const subject of [...subjects, { entity: 'org:gone', resource: 'gpt-4' }])
+        await one.take([{ ...subject, limits: [cost('rpm', bucket(10), 5)] }], NOW)
+      await one.reset({ entity: 'org:gone', resource: 'gpt-4' })
+      for (const prefix of ['org', 'org:', 'O', 'none', '']) {
+        for (const resource of [undefined, 'gpt-4', 'other']) {
+          for (const limit of [1, 100]) {
+            const query = { prefix, ...(resource !== undefined && { resource }) }
+            const found = await listed((page) => two.list({ ...query, ...page }), limit)
+            const expected = subjects.filter(
+              (subject) =>
+                subject.entity.startsWith(prefix) &&
+                (resource === undefined || subject.resource === resource),
+            )
+            const texts = (of: readonly { entity: string; resource: string }[]) =>
+              of.map(({ entity, resource }) => `${entity} ${resource}`).sort()
+            assert.deepEqual(texts(found), texts(expected), `${prefix} ${resource}`)
+          }
+        }
+      }
+    },
 
     async 'what one instance takes the other one sees'({ one, two }) {
       const five = of('a', cost('rpm', bucket(10), 5))

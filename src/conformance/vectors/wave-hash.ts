@@ -8,72 +8,56 @@ export interface WaveHashVector {
   place: string
 }
 
+const vector = (salt: string, customerId: string, hash: string, place: string) => ({
+  ...{ salt, customerId, hash, place },
+})
+
 /** Generated with mmh3, the Python binding of the reference implementation, not with the code under test. */
 export const WAVE_HASH_VECTORS: readonly WaveHashVector[] = [
-  {
-    salt: '0123456789abcdef0123456789abcdef',
-    customerId: '550e8400-e29b-4d4e-a164-426655440000',
-    hash: 'd306e96b',
-    place: '0.8243242155',
-  },
-  {
-    salt: '00000000000000000000000000000000',
-    customerId: '550e8400-e29b-4d4e-a164-426655440000',
-    hash: 'af5574c2',
-    place: '0.6848977064',
-  },
-  {
-    salt: 'ffffffffffffffffffffffffffffffff',
-    customerId: '550e8400-e29b-4d4e-a164-426655440000',
-    hash: 'e0b49fde',
-    place: '0.8777561109',
-  },
-  {
-    salt: '9f86d081884c7d659a2feaa0c55ad015',
-    customerId: '018f3c5e-7b20-7000-8000-000000000001',
-    hash: 'b43efd44',
-    place: '0.7040861407',
-  },
-  {
-    salt: '9f86d081884c7d659a2feaa0c55ad015',
-    customerId: '018f3c5e-7b20-7000-8000-000000000002',
-    hash: 'e5ada3d8',
-    place: '0.8971807864',
-  },
-  { salt: '0123456789abcdef0123456789abcdef', customerId: '1', hash: '1ab83c68', place: '0.1043737177' },
-  { salt: '0123456789abcdef0123456789abcdef', customerId: '12', hash: 'db7f9fb7', place: '0.8574161360' },
-  { salt: '0123456789abcdef0123456789abcdef', customerId: '123', hash: '3d67893e', place: '0.2398610855' },
-  { salt: '0123456789abcdef0123456789abcdef', customerId: '1234', hash: '49bc2743', place: '0.2880272425' },
-  { salt: '0123456789abcdef0123456789abcdef', customerId: '12345', hash: '47f49486', place: '0.2810757472' },
-  { salt: '0123456789abcdef0123456789abcdef', customerId: 'A', hash: '1a2a1a50', place: '0.1022049375' },
-  { salt: '0123456789abcdef0123456789abcdef', customerId: 'a', hash: '260dbcd7', place: '0.1486471200' },
-  {
-    salt: '9f86d081884c7d659a2feaa0c55ad015',
-    customerId: 'maria+vip@example.com',
-    hash: 'ccbf1653',
-    place: '0.7997907593',
-  },
-  {
-    salt: '9f86d081884c7d659a2feaa0c55ad015',
-    customerId: 'tenant:42:customer=7',
-    hash: '7e08647f',
-    place: '0.4923155603',
-  },
-  { salt: 'ffffffffffffffffffffffffffffffff', customerId: '~._-', hash: 'c30c1463', place: '0.7619030706' },
-  {
-    salt: '00000000000000000000000000000000',
-    customerId: 'constructor',
-    hash: '65d0476b',
-    place: '0.3977093350',
-  },
-  {
-    salt: '00000000000000000000000000000000',
-    customerId: '__proto__',
-    hash: 'd58644c6',
-    place: '0.8340800270',
-  },
-  { salt: '9f86d081884c7d659a2feaa0c55ad015', customerId: '225', hash: '0003f6d0', place: '0.0000604875' },
-  { salt: '9f86d081884c7d659a2feaa0c55ad015', customerId: '2373', hash: 'fff6c7b5', place: '0.9998593156' },
+  vector(
+    '0123456789abcdef0123456789abcdef',
+    '550e8400-e29b-4d4e-a164-426655440000',
+    'd306e96b',
+    '0.8243242155',
+  ),
+  vector(
+    '00000000000000000000000000000000',
+    '550e8400-e29b-4d4e-a164-426655440000',
+    'af5574c2',
+    '0.6848977064',
+  ),
+  vector(
+    'ffffffffffffffffffffffffffffffff',
+    '550e8400-e29b-4d4e-a164-426655440000',
+    'e0b49fde',
+    '0.8777561109',
+  ),
+  vector(
+    '9f86d081884c7d659a2feaa0c55ad015',
+    '018f3c5e-7b20-7000-8000-000000000001',
+    'b43efd44',
+    '0.7040861407',
+  ),
+  vector(
+    '9f86d081884c7d659a2feaa0c55ad015',
+    '018f3c5e-7b20-7000-8000-000000000002',
+    'e5ada3d8',
+    '0.8971807864',
+  ),
+  vector('0123456789abcdef0123456789abcdef', '1', '1ab83c68', '0.1043737177'),
+  vector('0123456789abcdef0123456789abcdef', '12', 'db7f9fb7', '0.8574161360'),
+  vector('0123456789abcdef0123456789abcdef', '123', '3d67893e', '0.2398610855'),
+  vector('0123456789abcdef0123456789abcdef', '1234', '49bc2743', '0.2880272425'),
+  vector('0123456789abcdef0123456789abcdef', '12345', '47f49486', '0.2810757472'),
+  vector('0123456789abcdef0123456789abcdef', 'A', '1a2a1a50', '0.1022049375'),
+  vector('0123456789abcdef0123456789abcdef', 'a', '260dbcd7', '0.1486471200'),
+  vector('9f86d081884c7d659a2feaa0c55ad015', 'maria+vip@example.com', 'ccbf1653', '0.7997907593'),
+  vector('9f86d081884c7d659a2feaa0c55ad015', 'tenant:42:customer=7', '7e08647f', '0.4923155603'),
+  vector('ffffffffffffffffffffffffffffffff', '~._-', 'c30c1463', '0.7619030706'),
+  vector('00000000000000000000000000000000', 'constructor', '65d0476b', '0.3977093350'),
+  vector('00000000000000000000000000000000', '__proto__', 'd58644c6', '0.8340800270'),
+  vector('9f86d081884c7d659a2feaa0c55ad015', '225', '0003f6d0', '0.0000604875'),
+  vector('9f86d081884c7d659a2feaa0c55ad015', '2373', 'fff6c7b5', '0.9998593156'),
 ]
 
 /** Without salt. Generated with Python's hashlib, not with the code under test. */

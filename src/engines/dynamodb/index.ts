@@ -1,57 +1,34 @@
 import type { MemberSource } from '../../guards/allowlist/hot/port.js'
 import type { ReshardStore } from '../../guards/allowlist/port.js'
 import type { FullEngine, StoreSource } from '../engine.js'
-import type { AdoptionProgress, ScanOptions } from './allowlist/adoption.js'
+import { DynamodbSessions } from './access/sessions.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
 import { STORE_KEY } from './allowlist/items.js'
 import { memberSource } from './allowlist/member-scan.js'
-import { type OpenedStore, type OpenStoreOptions, openStore } from './allowlist/open-store.js'
-import type { SizeStep } from './allowlist/shard-sizes.js'
+import { type OpenedStore, openStore } from './allowlist/open-store.js'
+import type { AdoptionProgress, ScanOptions } from './allowlist/scan-facts.js'
 import { DynamodbUpkeep } from './allowlist/upkeep.js'
 import { DynamodbAudit } from './audit/store.js'
 import { type DynamodbCache, openCache } from './cache/index.js'
 import type { CapacityCounts } from './client/capacity.js'
-import type { DaxState } from './client/dax.js'
+import type { DaxState } from './client/dax-state.js'
 import { openCore } from './core.js'
 import { DEFAULT_DYNAMODB } from './defaults.js'
 import { ChangeLog } from './feed/change-log.js'
 import { Freshness } from './feed/freshness.js'
-import { PodQueue } from './feed/pod-queue.js'
-import type { QueueClientOptions } from './feed/topic.js'
-import { DynamodbIdempotency, type ReadFirst } from './idempotency/index.js'
+import type { PodQueue } from './feed/pod-queue.js'
+import { DynamodbFleet } from './fleet/store.js'
+import { openSharing } from './following/index.js'
+import { DynamodbIdempotency } from './idempotency/index.js'
 import { DynamodbLocks } from './lock/store.js'
 import { DynamodbCodes } from './one-time-code/store.js'
+import type { DynamodbOptions } from './options.js'
 import { DecidingClock } from './rate-limit/deciding-clock.js'
-import { type LimitClock, type OpenLimits, openLimits } from './rate-limit/index.js'
+import { type OpenLimits, openLimits } from './rate-limit/index.js'
+import { CostReads, type MonthlyCost, monthlyCost, Spending } from './spending.js'
 import { TableWatch } from './tables/table-watch.js'
 import { DynamodbTokens } from './token-denylist/store.js'
 import type { DynamodbUrl } from './url.js'
-
-export interface DynamodbOptions extends OpenStoreOptions {
-  /**
-   * The topic to which the relay, or the Lambda, publishes. This pod creates its own queue and sees changes at once.
-   */
-  topicArn?: string
-  /** Options of the queue clients, where they differ from those of the tables. */
-  queues?: QueueClientOptions
-  /**
-   * How often, over all pods, a probe measures how far the logs are behind. 0: never; the logs are assumed to be
-   * complete.
-   */
-  probeIntervalMs?: number
-  /** From how many customers on a list is moved to more shards, or to the table for giants. */
-  sizes?: readonly SizeStep[]
-  /** Whether idempotency records are read before they are claimed. Default: `auto`. */
-  idempotencyReadFirst?: ReadFirst
-  /**
-   * Whose clock decides on limits: the caller's corrected by DynamoDB's or, for test suites and vectors, the caller's
-   * unchanged.
-   */
-  limitClock?: LimitClock
-  now?: () => number
-  /** The clock that measures how long a lock was not renewed. */
-  monotonicMs?: () => number
-}
 
 export interface DynamodbEngine extends FullEngine {
   readonly resharding: ReshardStore
@@ -77,6 +54,8 @@ export interface DynamodbHealth {
    * runs. Absent if it is not measured.
    */
   feedAgeMs?: number | null
+  /** What all processes together use now, in a month. Absent until one has run for five minutes. */
+  monthlyCost?: MonthlyCost
   /** State of DAX, if it is used. An unreachable cluster is not unhealthy: DynamoDB is read instead. */
   dax?: DaxState
 }
@@ -91,6 +70,7 @@ export async function openDynamodb(url: DynamodbUrl, options: DynamodbOptions = 
       ...guards,
       timeoutMs: store.settings.writeTimeoutMs,
       clock: options.limitClock ?? 'corrected',
+      splits: options.splitLimits ?? [],
     })
     return engineOf(url, store, { limits, cache: openCache(guards) }, queue, options)
   } catch (error) {
@@ -114,6 +94,9 @@ function engineOf(
   const { bulk, resharding, tasks } = openBulkWork(store, options.sizes)
   const freshness = new Freshness({ client, tables, now, probeIntervalMs })
   const wakes = queue === undefined ? {} : { wakes: queue }
+  const shared = openSharing(store, { ...options, probeIntervalMs }, { freshness, guards })
+  const changes = new ChangeLog({ client, table: tables.allowlists, freshness, applied, shared, ...wakes })
+  store.catalog.shared = shared
   queue?.listen((listId, type) => {
     if (listId !== undefined && type?.startsWith('ALLOWLIST_')) store.catalog.forget(listId)
   })
@@ -123,6 +106,8 @@ function engineOf(
   const { allowlists, giant } = tables
   const names = { allowlists, giant, guards, idempotency }
   const tableWatch = new TableWatch(client.sdk, names)
+  const spending = new Spending({ client, table: guards, counts: store.capacity, now })
+  const costs = new CostReads(() => monthlyCost(client, guards, now()))
   let adopted = store.identity.adoption ?? 'partial'
   let unserved = store.identity.unserved ?? 0
   return {
@@ -133,10 +118,11 @@ function engineOf(
       checks,
       index,
       bulk,
-      changes: new ChangeLog({ client, table: tables.allowlists, freshness, applied, ...wakes }),
+      changes,
       upkeep: new DynamodbUpkeep(store, { ...core.tasks, ...tasks }),
     },
     keys,
+    sessions: new DynamodbSessions(client, guards),
     idempotency: new DynamodbIdempotency(client, {
       table: idempotency,
       writeTimeoutMs: store.settings.writeTimeoutMs,
@@ -147,6 +133,7 @@ function engineOf(
     codes: new DynamodbCodes(client, guards, (at) => times.at(at)),
     tokens: new DynamodbTokens(client, guards),
     audit: new DynamodbAudit(client, guards),
+    fleet: new DynamodbFleet(client, guards, serverTime),
     locks: new DynamodbLocks(client, guards, options.monotonicMs, serverTime),
     cache,
     resharding,
@@ -162,12 +149,17 @@ function engineOf(
     listCache: () => store.catalog.figures(),
     async health() {
       const input = { TableName: allowlists, Key: STORE_KEY }
-      const [dax] = await Promise.all([store.dax?.look(input), client.getItem('health', input)])
+      const [dax, , cost] = await Promise.all([
+        store.dax?.look(input),
+        client.getItem('health', input),
+        costs.read(),
+      ])
       const tableStatus = tableWatch.status()
       const told = Object.keys(tableStatus).length > 0 ? { tableStatus } : {}
       const facts = {
         ...{ region, tables: names, ...told, adoption: adopted },
         ...(unserved > 0 && { unservedRows: unserved }),
+        ...(cost !== undefined && { monthlyCost: cost }),
         ...(dax !== undefined && { dax }),
       }
       if (probeIntervalMs === 0) return facts
@@ -181,6 +173,8 @@ function engineOf(
       return progress
     },
     async close() {
+      await shared?.close()
+      await spending.close()
       await cache.close()
       await limits.close()
       await queue?.close()
@@ -192,7 +186,7 @@ function engineOf(
 /** A thread needs no queue, and the tables were already checked. Functions cannot be sent to it. */
 function forThreads(url: DynamodbUrl, options: DynamodbOptions): StoreSource {
   const { topicArn: _, counter: __, report: ___, now: ____, monotonicMs: _____, ...plain } = options
-  return { url, options: { ...plain, checkTables: false } }
+  return { url, options: { ...plain, checkTables: false, shareIntervalMs: 0 } }
 }
 
 async function openQueue(
@@ -200,6 +194,8 @@ async function openQueue(
   { topicArn, queues, credentials, now, report }: DynamodbOptions,
 ): Promise<PodQueue | undefined> {
   if (topicArn === undefined) return undefined
+  // Only with a topic: it loads two more packages of AWS.
+  const { PodQueue } = await import('./feed/pod-queue.js')
   return PodQueue.open({
     topicArn,
     clients: { region, ...(credentials !== undefined && { credentials }), ...queues },

@@ -17,8 +17,10 @@ export const PARTITION = {
   lists: 'ALLOWLISTS',
   due: 'DUE_',
   feed: 'FEED',
+  following: 'FOLLOWING',
   store: 'CATRACA',
   apiKeys: 'KEYS',
+  sessions: 'SESSIONS#',
   limits: 'LIMITS#',
   subject: 'SUBJECT#',
   lease: 'LEASE#',
@@ -32,4 +34,5 @@ export const PARTITION = {
   tokenSubject: 'REVOKED_SUBJECT#',
   tokenLog: 'REVOKED_LOG',
   audit: 'AUDIT',
+  fleet: 'FLEET',
 } as const

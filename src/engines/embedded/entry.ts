@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { EngineEntry } from '../registry-entry.js'
-import type { EmbeddedOptions } from './index.js'
+import type { EmbeddedOptions } from './options.js'
 import { type EmbeddedUrl, parseEmbedded, parseMemory } from './url.js'
 
 export const embeddedEntry: EngineEntry<EmbeddedUrl, Omit<EmbeddedOptions, 'directory'>> = {
@@ -9,6 +9,7 @@ export const embeddedEntry: EngineEntry<EmbeddedUrl, Omit<EmbeddedOptions, 'dire
   facts: ({ path }) => ({
     shown: path === undefined ? 'memory:' : `embedded:${path}`,
     isPrivate: path === undefined,
+    startsThreads: true,
     keepsSecrets: true,
   }),
   resolve: (url) => (url.path === undefined ? url : { ...url, path: resolve(url.path) }),

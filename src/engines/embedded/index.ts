@@ -5,36 +5,21 @@ import { join } from 'node:path'
 import type { FullEngine } from '../engine.js'
 import { CacheLink } from './cache/link.js'
 import { DEFAULT_EMBEDDED } from './defaults.js'
+import { EmbeddedFleet } from './fleet/store.js'
 import { diskUse } from './lmdb/disk-use.js'
-import type { Durability, EnvironmentOptions } from './lmdb/environment.js'
+import type { EnvironmentOptions } from './lmdb/environment.js'
 import { closeOnExit, createGate, type ExitGate } from './lmdb/exit-gate.js'
+import { lookingFirst } from './lmdb/look-first.js'
 import { openToOthers } from './lmdb/private-files.js'
 import { mainDirectory } from './lmdb/store-directory.js'
 import { storedSecret } from './lmdb/stored-secret.js'
 import { Writer } from './lmdb/writer.js'
+import type { EmbeddedOptions } from './options.js'
 import { bootDirectory, countersDirectory } from './rate-limit/directory.js'
+import { LimitsHere } from './rate-limit/here.js'
 import { LimitLink } from './rate-limit/link.js'
 import { openStores } from './stores.js'
 import type { EmbeddedUrl } from './url.js'
-
-export interface EmbeddedOptions {
-  /** Directory of the data. Without it, a temporary directory that is removed on close. */
-  directory?: string
-  durability?: Durability
-  /** Durability of the rate-limit counters; see rate-limit/directory.ts. */
-  limitsDurability?: Durability
-  maxSizeBytes?: number
-  minFreeBytes?: number
-  maxLogBytes?: number
-  /** Entries are evicted when the cache holds more bytes than this. */
-  cacheMaxBytes?: number
-  /** A write that takes longer fails with UNKNOWN_OUTCOME. */
-  writeTimeoutMs?: number
-  /** The gate of the instance, when this engine is opened in one of its worker threads. */
-  gate?: ExitGate
-  /** `here`: writes run on the calling thread, which may block. Default: on a writer thread. */
-  writes?: 'thread' | 'here'
-}
 
 /** Bulk work runs on the calling thread and blocks it. Everything else may be called from an event loop. */
 export interface EmbeddedEngine extends FullEngine {
@@ -70,22 +55,21 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
   const stores = openStores(settings, { patienceMs: writeTimeoutMs })
   const openGate = options.gate === undefined ? closeOnExit(settings.gate) : () => {}
   const { environment } = stores
+  const isHere = (options.writes ?? (temporary === undefined ? 'thread' : 'here')) === 'here'
   const writer = new Writer(settings, environment, writeTimeoutMs)
-  const forward: Writer['forward'] =
-    options.writes === 'here'
-      ? (_, local) => local
-      : (name, local, verbs) => writer.forward(name, local, verbs)
+  const forward: Writer['forward'] = isHere
+    ? (_, local) => local
+    : (name, local, verbs) => writer.forward(name, local, verbs)
   const limitsDurability =
     temporary === undefined ? (options.limitsDurability ?? DEFAULT_EMBEDDED.limitsDurability) : 'process'
-  const counters = new LimitLink(
-    () => ({
-      ...settings,
-      durability: limitsDurability,
-      directory: countersDirectory(directory, limitsDurability),
-    }),
-    settings.gate,
-    writeTimeoutMs,
-  )
+  const counterSettings = () => ({
+    ...settings,
+    durability: limitsDurability,
+    directory: countersDirectory(directory, limitsDurability),
+  })
+  const counters = isHere
+    ? new LimitsHere(counterSettings)
+    : new LimitLink(counterSettings, settings.gate, writeTimeoutMs)
   const cache = new CacheLink(
     () => ({
       // No limit on the file size: an LMDB file never shrinks, so a full one would refuse writes for ever.
@@ -97,6 +81,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       maxBytes: options.cacheMaxBytes ?? DEFAULT_EMBEDDED.cacheMaxBytes,
     }),
     writeTimeoutMs,
+    isHere,
   )
   const { gate } = settings
   return {
@@ -105,15 +90,16 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     gate,
     answersFromMemory: true,
     allowlists: {
-      lists: forward('lists', stores.lists, ['create', 'update', 'delete']),
+      lists: forward('lists', stores.lists, ['create', 'update', 'delete', 'changeAll']),
       members: forward('members', stores.members, ['add', 'remove']),
       checks: stores.checks,
       bulk: stores.bulk,
       changes: stores.changes,
       index: forward('index', stores.index, ['claim', 'renew', 'publish', 'abandon', 'putPage', 'countUses']),
-      upkeep: forward('upkeep', stores.upkeep, ['sweep']),
+      upkeep: lookingFirst(forward('upkeep', stores.upkeep, ['sweep'])),
     },
     keys: forward('keys', stores.keys, ['add', 'remove', 'unlock']),
+    sessions: lookingFirst(forward('sessions', stores.sessions, ['swap', 'sweep'])),
     limits: {
       counters,
       configs: forward('limitConfigs', stores.limitConfigs, [
@@ -121,6 +107,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
         'remove',
         'writeEntity',
         'removeEntity',
+        'changeAll',
         'migrate',
         'secret',
       ]),
@@ -135,12 +122,13 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       'remove',
       'deleteExpired',
     ]),
-    codes: forward('codes', stores.codes, ['put', 'attempt', 'revoke', 'sweep']),
-    tokens: forward('tokens', stores.tokens, ['revoke', 'sweep']),
+    codes: lookingFirst(forward('codes', stores.codes, ['put', 'attempt', 'revoke', 'sweep'])),
+    tokens: lookingFirst(forward('tokens', stores.tokens, ['revoke', 'sweep'])),
     keptSecret: (name) => storedSecret(directory, name),
-    audit: forward('audit', stores.audit, ['append', 'sweep']),
-    locks: forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep']),
+    audit: lookingFirst(forward('audit', stores.audit, ['append', 'sweep'])),
+    locks: lookingFirst(forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep'])),
     cache,
+    fleet: new EmbeddedFleet(join(mainDirectory(directory), 'fleet')),
     warnings: rightsWarnings(directory),
     writeTimeoutMs,
     forThreads: () => ({

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { EmbeddedSessions } from './access/sessions.js'
 import { EmbeddedKeys } from './access/store.js'
 import { EmbeddedBulk } from './allowlist/bulk.js'
 import { Catalog } from './allowlist/catalog.js'
@@ -43,6 +44,7 @@ export function openStores(options: EnvironmentOptions, opening: Opening = {}) {
     upkeep,
     catalog,
     keys: new EmbeddedKeys(environment),
+    sessions: new EmbeddedSessions(environment),
     limitConfigs: new EmbeddedLimitConfigs(environment),
     usage: new EmbeddedUsage(environment),
     idempotency: new EmbeddedIdempotency(environment),

@@ -13,4 +13,5 @@ export const DEFAULT_REDIS = {
   shardAbove: 5_000_000,
   initialShards: 1,
   idempotencyNaming: 'operation',
+  confirmFrom: 'primary',
 } as const

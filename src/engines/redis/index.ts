@@ -2,43 +2,24 @@ import type { Durations } from '../../core/figures.js'
 import type { ReshardStore } from '../../guards/allowlist/port.js'
 import type { FullEngine, StoreSource } from '../engine.js'
 import type { StoreUse } from '../registry-entry.js'
+import { RedisSessions } from './access/sessions.js'
 import { RedisAudit } from './audit/store.js'
 import { openCache } from './cache/index.js'
 import { DEFAULT_REDIS } from './defaults.js'
-import { type IdempotencyClock, type RecordNaming, RedisIdempotency } from './idempotency/index.js'
+import { RedisFleet } from './fleet/store.js'
+import { RedisIdempotency } from './idempotency/index.js'
 import { durabilityWarnings } from './link/durability.js'
 import { evictionWarnings, healthOf } from './link/eviction.js'
 import { openRedis as connect } from './link/open-redis.js'
-import { type RedisOptions, settingsOf } from './link/options.js'
+import { settingsOf } from './link/options.js'
 import type { Redis, RedisInfo } from './link/redis.js'
 import { RedisLocks } from './lock/store.js'
 import { RedisCodes } from './one-time-code/store.js'
+import type { RedisEngineOptions } from './options.js'
 import { type LimitClock, openLimits } from './rate-limit/index.js'
 import { openStores, type StoreOptions } from './stores.js'
 import { RedisTokens } from './token-denylist/store.js'
 import type { RedisUrl } from './url.js'
-
-export interface RedisEngineOptions extends RedisOptions {
-  /**
-   * Maximum bytes of the change log of a shard. Followers that were disconnected for longer load the whole index
-   * again.
-   */
-  maxLogBytes?: number
-  /** Data about a list that is older than this is read again before it answers a check. */
-  staleAfterMs?: number
-  /** If a shard has more members than this, upkeep moves the list to more shards. */
-  shardAbove?: number
-  /** Shards of new lists. Use more than one only if lists are known to become large. */
-  initialShards?: number
-  /** Whose clock decides on rate limits and codes. Default: the server's. Test suites use the caller's. */
-  limitClock?: LimitClock
-  /** Whose clock decides on idempotency. */
-  idempotencyClock?: IdempotencyClock
-  /** How the keys of idempotency records are built. */
-  idempotencyNaming?: RecordNaming
-  /** `caches`: the servers hold only caches, so they should be configured to evict keys. */
-  use?: StoreUse
-}
 
 export interface RedisEngine extends FullEngine {
   readonly resharding: ReshardStore
@@ -59,6 +40,7 @@ export async function openRedis(url: RedisUrl, options: RedisEngineOptions = {})
       staleAfterMs: staleAfterMs ?? DEFAULT_REDIS.staleAfterMs,
       shardAbove: shardAbove ?? DEFAULT_REDIS.shardAbove,
       initialShards: initialShards ?? DEFAULT_REDIS.initialShards,
+      confirmFrom: settingsOf(connection).confirmFrom,
     }
     const idempotency = new RedisIdempotency(redis, {
       clock: idempotencyClock ?? 'server',
@@ -95,10 +77,12 @@ async function openOn(
     name: 'redis',
     allowlists: { lists, members, checks, bulk, changes, index, upkeep },
     keys,
+    sessions: new RedisSessions(redis),
     limits,
     codes: new RedisCodes(redis, limitClock),
     tokens: new RedisTokens(redis, options.database, options.maxLogBytes),
     audit: new RedisAudit(redis),
+    fleet: new RedisFleet(redis),
     locks,
     cache,
     resharding: stores.resharding,
@@ -108,7 +92,10 @@ async function openOn(
     async health() {
       const [info] = await Promise.all([redis.info(), redis.ping()])
       const warnings = warningsOf(info, use)
-      return { ...healthOf(info), ...(warnings.length > 0 ? { warnings } : {}) }
+      const copies = stores.replicas && {
+        confirmations: { replicas: redis.replicas, ...stores.replicas.counts },
+      }
+      return { ...healthOf(info), ...copies, ...(warnings.length > 0 ? { warnings } : {}) }
     },
     async figures() {
       const { nodes } = await redis.info()

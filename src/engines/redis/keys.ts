@@ -4,6 +4,7 @@ export const PREFIX = {
   list: 'allowlist',
   /** Of all lists together. */
   lists: 'allowlists',
+  /** The lists of a customer, in version 0.1.0. */
   customer: 'customer-allowlists',
   limits: 'ratelimit',
   idempotency: 'bridge:idempotency',

@@ -13,13 +13,12 @@ import { RedisLists } from './allowlist/lists.js'
 import { Lookups } from './allowlist/lookups.js'
 import { MemberPages } from './allowlist/member-pages.js'
 import { RedisMembers } from './allowlist/members.js'
+import { ReplicaLookups } from './allowlist/replica-lookups.js'
 import { Resharding } from './allowlist/reshard.js'
 import { thawIfDead } from './allowlist/reshard-shards.js'
-import { ReverseIndex } from './allowlist/reverse-index.js'
 import { Shards } from './allowlist/shards.js'
 import { DeletedLists } from './allowlist/sweep-deleted.js'
 import { expiryTask } from './allowlist/sweep-expired.js'
-import { UnindexedChanges } from './allowlist/sweep-unindexed.js'
 import { Sweeper } from './allowlist/sweeper.js'
 import type { Task } from './allowlist/tasks.js'
 import { Tokens } from './allowlist/tokens.js'
@@ -32,6 +31,7 @@ export interface StoreOptions {
   staleAfterMs: number
   shardAbove: number
   initialShards: number
+  confirmFrom?: 'primary' | 'replica'
 }
 
 /** All stores of the engine over one Redis link. */
@@ -42,35 +42,30 @@ export function openStores(redis: Redis, options: StoreOptions) {
   const shards = new Shards(redis, catalog, options.commandTimeoutMs)
   const tokens = new Tokens(redis, catalog)
   const due = new DueLists(redis)
-  const reverse = new ReverseIndex(redis)
   const lists = new RedisLists(redis, catalog, shards, due, wake, options.initialShards)
   const lookups = new Lookups(redis, shards)
+  const replicas = options.confirmFrom === 'replica' ? new ReplicaLookups(redis, shards) : undefined
   const pages = new MemberPages(redis, shards)
   const index = new RedisIndexStore(redis, catalog, due, wake, new IndexScan(redis, catalog, shards))
-  const context = { redis, catalog, shards, due, reverse, tokens, wake, maxLogBytes }
+  const context = { redis, catalog, shards, due, tokens, wake, maxLogBytes }
   const bulk = new RedisBulk(context)
   shards.mending = {
     activate: (list, shard) => activate(context, list, shard, Date.now()),
     thaw: (list) => thawIfDead(context, list),
   }
-  const unindexed = new UnindexedChanges(redis, shards, reverse)
-  const resharding = new Resharding(
-    context,
-    { index: unindexed.task, replaces: bulk.cleanup },
-    options.shardAbove,
-  )
+  const resharding = new Resharding(context, bulk.cleanup, options.shardAbove)
   const tasks: Task[] = [
-    expiryTask({ redis, shards, reverse, wake, maxLogBytes }),
-    unindexed.task,
+    expiryTask({ redis, shards, wake, maxLogBytes }),
     deadBuilds(index),
     importTask(context, bulk.cleanup),
     resharding.task,
   ]
-  const deleted = new DeletedLists(redis, lists, reverse, (id) => catalog.readMeta(id))
+  const deleted = new DeletedLists(redis, lists, (id) => catalog.readMeta(id))
   return {
     lists,
     members: new RedisMembers({ ...context, lists, lookups, pages }),
-    checks: new RedisChecks(catalog, lookups, tokens),
+    checks: new RedisChecks(catalog, lookups, tokens, replicas),
+    replicas,
     bulk,
     resharding,
     changes: new RedisChanges(redis, catalog, shards, wake, maxLogBytes),

@@ -7,6 +7,19 @@ export interface KeyRecord {
   /** SHA-256 of the key, hexadecimal. */
   hash: string
   createdAt: number
+  /** Who created it. Absent for keys of earlier versions. */
+  createdBy?: string
+  /** Servers refuse the key from then on. */
+  expiresAt?: number
+  /** The last use that a server has recorded; servers record at most one an hour. */
+  usedAt?: number
+}
+
+/** What may change of a stored key, each field by itself. `expiresAt: null` removes the time. */
+export interface KeyChange {
+  scopes?: Scope[]
+  expiresAt?: number | null
+  usedAt?: number
 }
 
 /**
@@ -34,6 +47,8 @@ export interface KeyStore {
    * if there is none.
    */
   remove(name: string): Promise<boolean>
+  /** Changes the key of this name that has this hash. False if there is none. */
+  change(name: string, hash: string, change: KeyChange): Promise<boolean>
   /** Lifts the mark. False if there are keys; nothing is changed. */
   unlock(): Promise<boolean>
 }

@@ -10,10 +10,10 @@ export class CheckFigures {
   /** One per call, however many customers and lists it names. */
   readonly durations = new Durations()
   /**
-   * `allowed`: results that may be wrong, because the store did not answer. `blocked`:
-   * calls that failed for the same reason.
+   * Results that may be wrong, because the store did not answer: `allowed` without knowing, or as memory last knew.
+   * `blocked`: calls that failed for the same reason.
    */
-  readonly degraded = { allowed: 0, blocked: 0 }
+  readonly degraded = { allowed: 0, blocked: 0, last_known: 0 }
   allowed = 0
   denied = 0
 
@@ -59,7 +59,7 @@ export class CheckFigures {
 
   private count({ results }: CheckAnswer): void {
     for (let i = 0; i < results.length; i++) {
-      const { allowlistId, reason, allowed } = results[i]!
+      const { allowlistId, reason, allowed, degraded } = results[i]!
       // Callers can make up any number of names. These must not take counters from real lists.
       const isMadeUp = reason === 'ALLOWLIST_NOT_FOUND' || reason === 'UNAVAILABLE'
       const counts = isMadeUp ? this.reasons.ofKnown(allowlistId) : this.reasons.of(allowlistId)
@@ -67,6 +67,7 @@ export class CheckFigures {
       if (allowed) this.allowed++
       else this.denied++
       if (reason === 'UNAVAILABLE') this.degraded.allowed++
+      else if (degraded) this.degraded.last_known++
     }
   }
 

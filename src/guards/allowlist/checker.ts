@@ -1,12 +1,14 @@
 import { type Clock, isoTime } from '../../core/clock.js'
 import { isPromise, type MaybePromise, whenReady } from '../../core/maybe-promise.js'
 import type { CheckedList, CheckStore, CheckView, Freshness } from './port.js'
-import type { CheckAnswer, CheckResult, OnUnavailable } from './types.js'
+import type { CheckAnswer, CheckResult } from './types.js'
 import { isUnreadable } from './unreadable.js'
 import {
   admits,
+  BLOCK,
   EXCLUDED,
   endsExclusion,
+  isDegraded,
   isUndecidable,
   judgeMember,
   MAX_CHAIN,
@@ -16,10 +18,10 @@ import {
   retryOnViewChange,
   strategyVerdict,
   TOO_DEEP,
-  UNAVAILABLE,
   UNREADABLE,
-  unlessUnavailable,
   type Verdict,
+  verdictWithoutStore,
+  type WithoutStore,
 } from './verdict.js'
 import { insideWindow } from './wave/common-fields.js'
 import { type CompiledWave, compileWave } from './wave/index.js'
@@ -32,6 +34,7 @@ interface Inquiry {
   readonly view: CheckView
   readonly customerId: string
   readonly now: number
+  readonly freshness: Freshness
   /** Verdicts on lists that waves depend on. */
   known: Map<string, MaybePromise<Verdict>> | undefined
 }
@@ -44,7 +47,7 @@ export class Checker {
   constructor(
     private readonly store: CheckStore,
     private readonly clock: Clock,
-    private readonly onUnavailable: OnUnavailable = 'block',
+    private readonly withoutStore: WithoutStore = BLOCK,
     private readonly onUnreadable: (listId: string, error: unknown) => void = () => {},
   ) {}
 
@@ -61,8 +64,8 @@ export class Checker {
   ): MaybePromise<CheckAnswer> {
     const view = this.store.view(freshness)
     return isPromise(view)
-      ? view.then((settled) => this.checkIn(settled, customerId, listIds))
-      : this.checkIn(view, customerId, listIds)
+      ? view.then((settled) => this.checkIn(settled, customerId, listIds, freshness))
+      : this.checkIn(view, customerId, listIds, freshness)
   }
 
   /**
@@ -99,7 +102,7 @@ export class Checker {
     const view = this.store.view(freshness)
     const ready = isPromise(view) ? await view : view
     const lists = listIds.map((id) => listOrNone(ready, id))
-    const answers = customers.map((customer) => this.checkIn(ready, customer, listIds))
+    const answers = customers.map((customer) => this.checkIn(ready, customer, listIds, freshness))
     return { lists: await Promise.all(lists), answers: await Promise.all(answers) }
   }
 
@@ -107,10 +110,11 @@ export class Checker {
     view: CheckView,
     customerId: string,
     listIds: readonly string[],
+    freshness: Freshness,
   ): MaybePromise<CheckAnswer> {
     const now = this.clock.now()
     const verdicts: MaybePromise<Verdict>[] = new Array(listIds.length)
-    const inquiry: Inquiry = { view, customerId, now, known: undefined }
+    const inquiry: Inquiry = { view, customerId, now, freshness, known: undefined }
     const places = firstPlaces(listIds)
     let waiting = false
     for (let i = 0; i < listIds.length; i++) {
@@ -129,12 +133,16 @@ export class Checker {
 
   /** Checks a list that the caller named, and applies `onUnavailable`. */
   private asked(inquiry: Inquiry, listId: string): MaybePromise<Verdict> {
-    if (this.onUnavailable === 'block') return this.one(inquiry, listId, 0)
+    if (this.withoutStore.onUnavailable === 'block') return this.one(inquiry, listId, 0)
+    const without = (error: unknown) =>
+      verdictWithoutStore(error, this.withoutStore, inquiry.freshness, (view) =>
+        this.one({ ...inquiry, view, known: undefined }, listId, 0),
+      )
     try {
       const verdict = this.one(inquiry, listId, 0)
-      return isPromise(verdict) ? verdict.catch(unlessUnavailable) : verdict
+      return isPromise(verdict) ? verdict.catch(without) : verdict
     } catch (error) {
-      return unlessUnavailable(error)
+      return without(error)
     }
   }
 
@@ -264,28 +272,44 @@ function answer(
   const results: CheckResult[] = new Array(listIds.length)
   let overallAllowed = true
   let degraded = false
+  let asOf = Number.POSITIVE_INFINITY
   for (let i = 0; i < listIds.length; i++) {
     const { reason, type, addedAt } = verdicts[i]!
     const allowed = admits(verdicts[i]!)
     overallAllowed &&= allowed
     const result: CheckResult = { allowlistId: listIds[i]!, allowed, type, reason, checkedAt }
     if (addedAt !== undefined) result.addedAt = addedIso(addedAt)
-    if (verdicts[i] === UNAVAILABLE) {
+    if (isDegraded(verdicts[i]!)) {
       result.degraded = true
       degraded = true
+      const known = verdicts[i]!.asOf
+      if (known !== undefined) {
+        result.asOf = isoTime(known)
+        if (known < asOf) asOf = known
+      }
     }
     results[i] = result
   }
-  return degraded
-    ? { customerId, results, overallAllowed, degraded }
-    : { customerId, results, overallAllowed }
+  if (!degraded) return { customerId, results, overallAllowed }
+  const answer: CheckAnswer = { customerId, results, overallAllowed, degraded }
+  return asOf === Number.POSITIVE_INFINITY ? answer : { ...answer, asOf: isoTime(asOf) }
 }
 
 /** Members of one import batch have the same time, and a list has few batches. */
 const MAX_MOMENTS = 1000
 const moments = new Map<number, string>()
+let lastAddedMs = Number.NaN
+let lastAddedIso = ''
 
 function addedIso(ms: number): string {
+  if (ms !== lastAddedMs) {
+    lastAddedIso = momentIso(ms)
+    lastAddedMs = ms
+  }
+  return lastAddedIso
+}
+
+function momentIso(ms: number): string {
   let iso = moments.get(ms)
   if (iso === undefined) {
     if (moments.size >= MAX_MOMENTS) moments.clear()

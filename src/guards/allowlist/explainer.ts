@@ -1,11 +1,12 @@
 import { type Clock, isoTime } from '../../core/clock.js'
 import type { CheckedList, CheckView } from './port.js'
-import type { ExplainedResult, ExplainStep, Explanation, OnUnavailable, WaveConfig } from './types.js'
+import type { ExplainedResult, ExplainStep, Explanation, WaveConfig } from './types.js'
 import { isUnreadable } from './unreadable.js'
 import {
   admits,
   EXCLUDED,
   endsExclusion,
+  isDegraded,
   isUndecidable,
   judgeMember,
   MAX_CHAIN,
@@ -15,14 +16,15 @@ import {
   retryOnViewChange,
   strategyVerdict,
   TOO_DEEP,
-  UNAVAILABLE,
   UNREADABLE,
-  unlessUnavailable,
   type Verdict,
+  verdictWithoutStore,
+  type WithoutStore,
 } from './verdict.js'
 import { insideWindow } from './wave/common-fields.js'
 import { type CompiledWave, compileWave } from './wave/index.js'
 import type { StrategyFacts } from './wave/strategies.js'
+import { whyOf } from './why.js'
 
 /** Records a step. `beganMs` is from `performance.now()`. */
 export type NoteStep = (
@@ -43,6 +45,9 @@ interface Inquiry {
   steps: ExplainStep[]
   /** The chain of lists being explained, outermost first. */
   readonly path: string[]
+  /** The list being explained, and the one that it depends on that decided. */
+  top: CheckedList | undefined
+  decidedBy: string | undefined
   /** Verdicts on lists that waves depend on. */
   readonly known: Map<string, Verdict>
 }
@@ -55,7 +60,7 @@ export class Explainer {
   constructor(
     private readonly store: TracedStore,
     private readonly clock: Clock,
-    private readonly onUnavailable: OnUnavailable,
+    private readonly withoutStore: WithoutStore,
   ) {}
 
   explain(customerId: string, listIds: readonly string[]): Promise<Explanation> {
@@ -71,14 +76,32 @@ export class Explainer {
       inquiry.steps.push({ step, outcome, ...nested, ...facts, durationUs: elapsedUs(stepBeganMs) })
     }
     const view = this.store(note)
-    const inquiry: Inquiry = { view, customerId, now: this.clock.now(), steps: [], path, known: new Map() }
+    const inquiry: Inquiry = {
+      view,
+      customerId,
+      now: this.clock.now(),
+      steps: [],
+      path,
+      top: undefined,
+      decidedBy: undefined,
+      known: new Map(),
+    }
     const results: ExplainedResult[] = []
     for (const allowlistId of listIds) {
       inquiry.steps = []
+      inquiry.top = inquiry.decidedBy = undefined
       const verdict = await this.asked(inquiry, note, allowlistId)
       const { type, reason } = verdict
-      const degraded = verdict === UNAVAILABLE ? ({ degraded: true } as const) : {}
-      results.push({ allowlistId, allowed: admits(verdict), type, reason, ...degraded, steps: inquiry.steps })
+      const degraded = isDegraded(verdict) ? ({ degraded: true } as const) : {}
+      const asOf = verdict.asOf === undefined ? {} : { asOf: isoTime(verdict.asOf) }
+      const { steps, decidedBy, now } = inquiry
+      const list = inquiry.top as CheckedList | undefined
+      const told = list && {
+        name: list.name,
+        why: whyOf({ list, verdict, steps, customerId, now, decidedBy }),
+      }
+      const allowed = admits(verdict)
+      results.push({ allowlistId, ...told, allowed, type, reason, ...degraded, ...asOf, steps })
     }
     const overallAllowed = results.every(({ allowed }) => allowed)
     return { customerId, results, overallAllowed, durationUs: elapsedUs(beganMs) }
@@ -89,8 +112,12 @@ export class Explainer {
       return await one(inquiry, note, listId, 0)
     } catch (error) {
       inquiry.path.length = 0
-      if (this.onUnavailable === 'block') throw error
-      return unlessUnavailable(error)
+      return verdictWithoutStore(error, this.withoutStore, undefined, (view) => {
+        // The steps of an attempt that failed do not explain this verdict.
+        inquiry.steps = []
+        inquiry.decidedBy = undefined
+        return one({ ...inquiry, view, steps: inquiry.steps, known: new Map() }, note, listId, 0)
+      })
     }
   }
 }
@@ -106,6 +133,7 @@ async function one(inquiry: Inquiry, note: NoteStep, listId: string, depth: numb
 async function judgeList(inquiry: Inquiry, note: NoteStep, listId: string, depth: number): Promise<Verdict> {
   try {
     const list = await inquiry.view.list(listId)
+    if (inquiry.path.length === 1) inquiry.top = list
     return list === undefined ? NOT_FOUND : await judge(inquiry, note, list, depth)
   } catch (error) {
     if (isUnreadable(error)) return UNREADABLE
@@ -142,12 +170,16 @@ async function judgeWave(
   if ((base !== undefined || list.config!.exclude !== undefined) && depth >= MAX_CHAIN) return TOO_DEEP
   for (const other of exclude) {
     const verdict = await rest(inquiry, note, 'exclude', other, depth + 1)
-    if (endsExclusion(verdict)) return isUndecidable(verdict) ? verdict : EXCLUDED
+    if (!endsExclusion(verdict)) continue
+    inquiry.decidedBy = other
+    return isUndecidable(verdict) ? verdict : EXCLUDED
   }
   if (base !== undefined) {
     const verdict = await rest(inquiry, note, 'base', base, depth + 1)
-    if (isUndecidable(verdict)) return verdict
-    if (!admits(verdict)) return OUT_OF_WAVE
+    if (!admits(verdict)) {
+      inquiry.decidedBy = base
+      return isUndecidable(verdict) ? verdict : OUT_OF_WAVE
+    }
   }
   return judgeStrategy(inquiry, note, wave)
 }
@@ -167,11 +199,33 @@ async function rest(
     // Stops cycles. Only two concurrent changes can create one.
     known.set(listId, TOO_DEEP)
     verdict = await one(inquiry, note, listId, depth).finally(() => known.delete(listId))
+    inquiry.decidedBy = undefined
     known.set(listId, verdict)
   }
   const outcome = isUndecidable(verdict) ? 'unknown' : admits(verdict) ? 'passes' : 'does-not-pass'
   note(step, outcome, beganMs, { detail: `${listId}: ${verdict.reason}` })
   return verdict
+}
+
+/** The list that a step is about, where it is not the checked one. */
+const otherListOf = ({ step, allowlistId, detail = '' }: ExplainStep): string | undefined =>
+  allowlistId ?? (step === 'base' || step === 'exclude' ? detail.split(':', 1)[0] : undefined)
+
+/** Without what an explanation tells of other lists than the checked ones, as far as the reader may not see them. */
+export function explainedWithin(
+  { results, ...explanation }: Explanation,
+  isSeen: (listId: string) => boolean,
+): Explanation {
+  const mayTell = (listId: string | undefined) => listId === undefined || isSeen(listId)
+  const told = results.map(({ steps, why, ...result }) => {
+    const { decidedBy, ...facts } = why ?? {}
+    return {
+      ...result,
+      ...(why && { why: mayTell(decidedBy) ? why : facts }),
+      steps: steps.filter((step) => mayTell(otherListOf(step))),
+    }
+  })
+  return { ...explanation, results: told }
 }
 
 function judgeStrategy({ customerId, now }: Inquiry, note: NoteStep, wave: CompiledWave): Verdict {

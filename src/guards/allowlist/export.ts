@@ -1,4 +1,5 @@
 import { isoTime } from '../../core/clock.js'
+import { csvCell, spreadsheetCell } from '../../core/csv-cell.js'
 import type { MemberRecord } from './port.js'
 import type { ExportFormat } from './types.js'
 
@@ -7,8 +8,6 @@ type Form = ExportFormat | 'spreadsheet'
 
 const CHUNK_CHARACTERS = 64 * 1024
 const CSV_HEADER = 'customerId,addedAt,addedBy,expiresAt,metadata\n'
-/** Besides characters that end a cell: surrounding space, which a reader may trim. */
-const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/
 
 /** Members as a file that an import can read, in chunks of about 64 KiB. */
 export async function* exportMembers(
@@ -30,8 +29,8 @@ export async function* exportMembers(
 
 const WRITERS: Record<Form, (member: MemberRecord) => string> = {
   text: ({ customerId }) => `${customerId}\n`,
-  csv: (member) => csvRow(member, quoted),
-  spreadsheet: (member) => csvRow(member, (text) => quoted(asText(text))),
+  csv: (member) => csvRow(member, csvCell),
+  spreadsheet: (member) => csvRow(member, spreadsheetCell),
   ndjson: ndjsonRow,
 }
 
@@ -40,15 +39,6 @@ function csvRow(member: MemberRecord, cell: (text: string) => string): string {
   const expires = expiresAt === undefined ? '' : isoTime(expiresAt)
   const json = metadata === undefined ? '' : cell(JSON.stringify(metadata))
   return `${cell(customerId)},${isoTime(addedAt)},${cell(addedBy)},${expires},${json}\n`
-}
-
-/** Spreadsheets run cells that begin like this, also after space that they trim. An apostrophe makes the cell text. */
-function asText(text: string): string {
-  return /^\s*[=+\-@]/.test(text) ? `'${text}` : text
-}
-
-function quoted(text: string): string {
-  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 function ndjsonRow({ customerId, addedAt, addedBy, expiresAt, metadata }: MemberRecord): string {

@@ -3,23 +3,49 @@ import { monotonicMs } from '../../core/deadlines.js'
 import { CatracaError, invalid } from '../../core/errors.js'
 import { identifier } from '../../core/identifiers.js'
 import type { MaybePromise } from '../../core/maybe-promise.js'
+import { makeCursor, parsePage } from '../../core/paging.js'
 import type { AllowlistsApi, ReshardCallOptions } from './api.js'
 import type { CheckFigures } from './check-figures.js'
 import { Checker } from './checker.js'
 import { Explainer, type TracedStore } from './explainer.js'
 import { exportMembers } from './export.js'
-import { exportForm, freshness, importOptions, listIds, type ParsedImport, pairs } from './input.js'
+import { Flags } from './flags/flags.js'
+import { type Candidates, passing } from './in-wave.js'
+import {
+  exportForm,
+  freshness,
+  importOptions,
+  listIds,
+  memberPrefix,
+  oneOf,
+  type ParsedImport,
+  pairs,
+} from './input.js'
 import { Lists, missing } from './lists.js'
 import { parseMemberInput } from './member-input.js'
 import { type Indexes, indexStatus } from './membership/indexes.js'
-import { parsePage } from './paging.js'
-import type { AllowlistEngine, ListRecord, MemberRecord, ReshardStore, TimedMembers } from './port.js'
+import type {
+  AllowlistEngine,
+  CheckedList,
+  ListRecord,
+  MemberRecord,
+  ReshardStore,
+  TimedMembers,
+} from './port.js'
 import { paged, publicImport, publicList, publicMember } from './public-form.js'
 import type * as Types from './types.js'
 import { UnreadableReports } from './unreadable.js'
+import type { WithoutStore } from './verdict.js'
 
 const EXPORT_PAGE = 1000
 const MAX_SHARDS = 1000
+const MAX_IMPORTS = 100
+const MAX_EXPLAINED = 200
+/** Lists of another type that one call passes over. */
+const MAX_LOOKED_AT = 1000
+const MAX_SAMPLE = 100
+/** A sample of a wave that lets few customers pass must end too. */
+const MAX_EXAMINED_MEMBERS = 20_000
 
 /** Runs an import outside the thread that answers checks. */
 export type ImportRunner = (
@@ -38,7 +64,9 @@ export interface AllowlistsParts {
   indexes: Indexes
   /** The same view as `engine.checks`, recording each step. */
   traced: TracedStore
-  onUnavailable: Types.OnUnavailable
+  withoutStore: WithoutStore
+  /** A token for what checks of the list see now. Undefined if they do not see it from memory. */
+  tokenNow: (list: CheckedList) => string | undefined
   report: (message: string, error: unknown) => void
   /** Absent if checks are not counted. */
   figures?: CheckFigures | undefined
@@ -61,17 +89,29 @@ export class Allowlists implements AllowlistsApi {
 
   /** Counts of checks. Absent if checks are not counted. */
   readonly figures: CheckFigures | undefined
+  /** Lists and waves as boolean feature flags. */
+  readonly flags: Flags
 
   constructor(private readonly parts: AllowlistsParts) {
     this.figures = parts.figures
     this.engine = parts.engine
     this.clock = parts.clock
     const unreadable = new UnreadableReports(parts.report)
-    this.checker = new Checker(parts.engine.checks, parts.clock, parts.onUnavailable, (id, error) =>
+    this.checker = new Checker(parts.engine.checks, parts.clock, parts.withoutStore, (id, error) =>
       unreadable.add(id, error),
     )
     this.lists = new Lists(parts.engine.lists, parts.clock)
-    this.explainer = new Explainer(parts.traced, parts.clock, parts.onUnavailable)
+    this.explainer = new Explainer(parts.traced, parts.clock, parts.withoutStore)
+    this.flags = new Flags({
+      check: (customerId, ids, options) => this.checked(customerId, ids, options),
+      lists: parts.engine.lists,
+      checks: parts.engine.checks,
+      tokenNow: parts.tokenNow,
+      imageOf: ({ incarnation }) => {
+        const { index } = parts.indexes.get(incarnation)
+        return { changes: index?.changes, isStale: index !== undefined && parts.indexes.isStale(index) }
+      },
+    })
   }
 
   create(input: Types.NewAllowlist): Promise<Types.Allowlist> {
@@ -79,11 +119,16 @@ export class Allowlists implements AllowlistsApi {
   }
 
   async get(id: string): Promise<Types.Allowlist> {
-    return publicList(await this.lists.record(id))
+    return publicList(await this.lists.record(id), this.clock.now())
   }
 
   list(query: Types.AllowlistQuery = {}): Promise<Types.AllowlistPage> {
     return this.lists.page(query)
+  }
+
+  /** The waves whose base or exclusion this list is. */
+  async usedBy(id: string): Promise<Types.ListUse[]> {
+    return this.lists.usedBy(id)
   }
 
   update(
@@ -98,13 +143,19 @@ export class Allowlists implements AllowlistsApi {
     return this.lists.pause(id)
   }
 
-  resume(id: string, options: { ifVersion?: number } = {}): Promise<Types.Allowlist> {
+  resume(id: string, options: Types.ResumeOptions = {}): Promise<Types.Allowlist> {
     return this.lists.resume(id, options)
   }
 
   async delete(id: string): Promise<void> {
     await this.lists.delete(id)
     this.parts.sweepSoon()
+  }
+
+  async changeAll(changes: readonly Types.ListSetChange[]): Promise<{ changed: number }> {
+    const answer = await this.lists.changeAll(changes)
+    if (changes.some(({ list }) => list === undefined)) this.parts.sweepSoon()
+    return answer
   }
 
   async add(id: string, customerId: string, input: Types.MemberInput = {}): Promise<Types.AddResult> {
@@ -140,12 +191,14 @@ export class Allowlists implements AllowlistsApi {
     return publicMember(member)
   }
 
-  async members(id: string, page: Types.PageRequest = {}): Promise<Types.Page<Types.Member>> {
-    const { limit, after } = parsePage(page)
+  async members(id: string, query: Types.MemberQuery = {}): Promise<Types.Page<Types.Member>> {
+    const { limit, after } = parsePage(query)
+    const prefix = memberPrefix(query.prefix)
     const list = await this.lists.fixa(id)
-    const found = await this.engine.members.page(list.id, after, limit)
+    const found = await this.engine.members.page(list.id, after, limit, prefix)
     if (found === undefined) return missing(list.id)
-    return paged(found.members.map(publicMember), found.next)
+    const members = found.members.filter(({ customerId }) => customerId.startsWith(prefix ?? ''))
+    return paged(members.map(publicMember), found.next)
   }
 
   async listsOf(
@@ -180,10 +233,19 @@ export class Allowlists implements AllowlistsApi {
     return publicImport(record)
   }
 
+  /** Imports of the last days, the latest first. */
+  async imports(id: string, { limit = 20 }: { limit?: number } = {}): Promise<Types.ImportStatus[]> {
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_IMPORTS)
+      throw invalid('limit', `must be a whole number from 1 to ${MAX_IMPORTS}`)
+    const list = await this.lists.fixa(id)
+    return (await this.engine.bulk.list(list.id, limit, this.clock.now())).map(publicImport)
+  }
+
   async *export(id: string, options: Types.ExportOptions = {}): AsyncGenerator<Uint8Array> {
     const form = exportForm(options)
-    const list = await this.lists.fixa(id)
-    yield* exportMembers(form, this.pages(list.id))
+    const list = await this.lists.record(id)
+    const members = list.type === 'FIXA' ? this.pages(list.id) : this.passingPages(list)
+    yield* exportMembers(form, members)
   }
 
   private async *pages(listId: string): AsyncGenerator<MemberRecord[]> {
@@ -249,7 +311,14 @@ export class Allowlists implements AllowlistsApi {
     options?: Types.CheckOptions,
   ): MaybePromise<Types.CheckAnswer> {
     const customer = identifier('customerId', customerId)
-    const lists = listIds(allowlistIds)
+    return this.checked(customer, listIds(allowlistIds), options)
+  }
+
+  private checked(
+    customer: string,
+    lists: readonly string[],
+    options: Types.CheckOptions | undefined,
+  ): MaybePromise<Types.CheckAnswer> {
     const wanted = freshness(options)
     const { figures } = this
     if (figures === undefined) return this.checker.check(customer, lists, wanted)
@@ -262,6 +331,67 @@ export class Allowlists implements AllowlistsApi {
     options?: Types.CheckOptions,
   ): Promise<Types.CheckAnswer> {
     return this.checkNow(customerId, allowlistIds, options)
+  }
+
+  /** Explains all lists, page by page. */
+  async explainAll(customerId: string, query: Types.ExplainQuery = {}): Promise<Types.Explanation> {
+    const customer = identifier('customerId', customerId)
+    const { type, outcome } = query
+    if (type !== undefined) oneOf('type', type, ['FIXA', 'ONDA'])
+    if (outcome !== undefined) oneOf('outcome', outcome, ['allowed', 'denied'])
+    const { limit, after } = parsePage(query)
+    if (limit > MAX_EXPLAINED) throw invalid('limit', `must be at most ${MAX_EXPLAINED}`)
+    const { ids, next } = await this.idsOfType(type, after, limit)
+    const explained = await this.explainer.explain(customer, ids)
+    const isWanted = ({ allowed }: Types.ExplainedResult) =>
+      outcome === undefined || allowed === (outcome === 'allowed')
+    const results = explained.results.filter(isWanted)
+    const overallAllowed = results.every(({ allowed }) => allowed)
+    return {
+      ...explained,
+      results,
+      overallAllowed,
+      ...(next !== undefined && { nextCursor: makeCursor(next) }),
+    }
+  }
+
+  /** The next lists of a type, looked for among some. `next`: where to look further. */
+  private async idsOfType(type: Types.AllowlistType | undefined, after: string | undefined, limit: number) {
+    const size = type === undefined ? limit : MAX_LOOKED_AT
+    const lists = await this.engine.lists.page(after, size)
+    const found = lists.filter((list) => type === undefined || list.type === type).slice(0, limit)
+    const last = found.length === limit ? found.at(-1) : lists.at(-1)
+    const isMore = lists.length === size || last !== lists.at(-1)
+    return { ids: found.map(({ id }) => id), next: isMore ? last?.id : undefined }
+  }
+
+  /** Some customers who pass a wave now, from its base. */
+  async sample(id: string, { limit = 20 }: { limit?: number } = {}): Promise<Types.WaveSample> {
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_SAMPLE)
+      throw invalid('limit', `must be a whole number from 1 to ${MAX_SAMPLE}`)
+    const wave = await this.lists.wave(id)
+    const items: Types.WaveSample['items'] = []
+    let examined = 0
+    for await (const part of passing(this.candidates(), wave)) {
+      examined += part.examined
+      items.push(...part.members.map(({ customerId }) => ({ customerId })))
+      if (items.length >= limit || examined >= MAX_EXAMINED_MEMBERS) {
+        return { items: items.slice(0, limit), examined, more: true }
+      }
+    }
+    return { items, examined, more: false }
+  }
+
+  private candidates(): Candidates {
+    return {
+      record: (id) => this.lists.record(id),
+      pages: (listId) => this.pages(listId),
+      check: (customerIds, listId) => this.checker.checkMany([...customerIds], [listId], undefined),
+    }
+  }
+
+  private async *passingPages(wave: ListRecord): AsyncGenerator<MemberRecord[]> {
+    for await (const { members } of passing(this.candidates(), wave)) yield members
   }
 
   async explain(customerId: string, allowlistIds: string[]): Promise<Types.Explanation> {

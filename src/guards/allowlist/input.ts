@@ -4,7 +4,14 @@ import { type Fields, KnownFields } from '../../core/fields.js'
 import { identifier, plainName } from '../../core/identifiers.js'
 import { parseMemberInput } from './member-input.js'
 import type { Freshness } from './port.js'
-import type { CheckOptions, ExportOptions, ImportFormat, ImportMode, ImportOptions } from './types.js'
+import {
+  type CheckOptions,
+  type ExportOptions,
+  IMPORT_MODES,
+  type ImportFormat,
+  type ImportMode,
+  type ImportOptions,
+} from './types.js'
 
 const MAX_LISTS_PER_CHECK = 100
 const MAX_CUSTOMERS_PER_CHECK = 1000
@@ -71,7 +78,7 @@ export function freshness(options: CheckOptions | undefined): Freshness {
 export type ParsedImport = ImportOptions & { importId: string; mode: ImportMode; format: ImportFormat }
 
 export function importOptions(options: ImportOptions): ParsedImport {
-  const mode = oneOf('mode', options.mode ?? 'add', ['add', 'replace'])
+  const mode = oneOf('mode', options.mode ?? 'add', IMPORT_MODES)
   const format = oneOf('format', options.format ?? 'csv', FORMATS)
   const importId = options.importId === undefined ? randomUUID() : identifier('importId', options.importId)
   if (options.addedBy !== undefined) parseMemberInput('', { addedBy: options.addedBy })
@@ -84,6 +91,19 @@ export function importOptions(options: ImportOptions): ParsedImport {
     throw invalid('maxErrors', `must be a whole number from 1 to ${MAX_RETURNED_ERRORS}`)
   }
   return { ...options, mode, format, importId }
+}
+
+const ID_PREFIX = /^[A-Za-z0-9._~:@+=-]{1,256}$/
+/** No other id begins so: it is the beginning of a UUID, which is stored in lower case. */
+const UUID_PREFIX = /^[0-9a-f]{8}-[0-9a-f-]{0,27}$/i
+
+/** The beginning of a customer id. */
+export function memberPrefix(value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  if (typeof value !== 'string' || !ID_PREFIX.test(value)) {
+    throw invalid('prefix', 'must be the beginning of a customer id')
+  }
+  return UUID_PREFIX.test(value) ? value.toLowerCase() : value
 }
 
 export function exportForm(options: ExportOptions): ImportFormat | 'spreadsheet' {

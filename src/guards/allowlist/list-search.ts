@@ -1,7 +1,11 @@
+import type { Clock } from '../../core/clock.js'
 import { invalid } from '../../core/errors.js'
-import { invalidCursor, parsePage } from './paging.js'
+import { invalidCursor, parsePage } from '../../core/paging.js'
+import { oneOf } from './input.js'
 import type { ListRecord, ListStore } from './port.js'
-import { type AllowlistQuery, type AllowlistType, LIST_SORTS } from './types.js'
+import { references } from './references.js'
+import { type AllowlistQuery, LIST_SORTS, type ListUse } from './types.js'
+import { nextTurn, WAVE_STATES, type WaveState, waveNow } from './wave/now.js'
 
 type Sort = (typeof LIST_SORTS)[number]
 
@@ -10,7 +14,18 @@ interface Row extends Pick<ListRecord, 'id' | 'name' | 'type' | 'updatedAt' | 'c
   /** Id and name for searching, and the name for sorting. */
   text: string
   nameOrder: string
+  tags: readonly string[]
+  owner: string
+  /** Where a wave stood when it was read. */
+  state: WaveState | undefined
+  nextStepAt: number
+  /** The lists that a wave depends on. */
+  uses: readonly { id: string; path: string }[]
 }
+
+/** A wave without a next step, and a list that is no wave, come last. JSON has no infinity. */
+const NEVER = Number.MAX_SAFE_INTEGER
+const NO_TAGS: readonly string[] = []
 
 interface Found {
   lists: ListRecord[]
@@ -51,13 +66,16 @@ const COMPARE: Record<Sort, (a: Row, b: Row) => number> = {
   name: (a, b) => byId(a.nameOrder, b.nameOrder),
   updatedAt: (a, b) => a.updatedAt - b.updatedAt,
   customerCount: (a, b) => a.customerCount - b.customerCount,
+  nextStepAt: (a, b) => a.nextStepAt - b.nextStepAt,
 }
 
-export const isSearch = ({ search, type, sort, order }: AllowlistQuery): boolean =>
-  [search, type, sort, order].some((given) => given !== undefined)
+export const isSearch = ({ limit: _, cursor: __, ...criteria }: AllowlistQuery): boolean =>
+  Object.values(criteria).some((given) => given !== undefined)
 
 interface Scan {
   rows: Promise<Row[]>
+  /** Until then every wave stands where it stood when it was read. */
+  nextStepAt: number
   /** Sorted once per scan. */
   sorted: Map<Sort, Promise<readonly Row[]>>
   untilMs: number
@@ -67,7 +85,10 @@ interface Scan {
 export class ListSearch {
   private scan: Scan | undefined
 
-  constructor(private readonly lists: ListStore) {}
+  constructor(
+    private readonly lists: ListStore,
+    private readonly clock: Clock,
+  ) {}
 
   /** Changes of this process are found at once; changes of others, and customer counts, within 2 to 20 seconds. */
   forget(): void {
@@ -75,14 +96,12 @@ export class ListSearch {
   }
 
   async find(query: AllowlistQuery): Promise<Found> {
-    const { search, type, sort, order } = parseQuery(query)
+    const { sort, order, matches } = parseQuery(query)
     const { limit } = parsePage({ ...(query.limit !== undefined && { limit: query.limit }) })
     const after = query.cursor === undefined ? undefined : readCursor(query.cursor, sort, order)
     const sign = order === 'asc' ? 1 : -1
     const compare = (a: Row, b: Row) => sign * (COMPARE[sort](a, b) || byId(a.id, b.id))
-    const matching = (await this.sortedBy(sort)).filter(
-      (row) => (type === undefined || row.type === type) && row.text.includes(search),
-    )
+    const matching = (await this.sortedBy(sort)).filter(matches)
     if (order === 'desc') matching.reverse()
     const begin = after === undefined ? 0 : firstBehind(matching, (row) => compare(row, after) > 0)
     const page = matching.slice(begin, begin + limit)
@@ -90,6 +109,16 @@ export class ListSearch {
     const found = { lists: records.filter((list) => list !== undefined), total: matching.length }
     const isLast = begin + limit >= matching.length
     return isLast ? found : { ...found, nextCursor: makeCursor(page.at(-1)!, sort, order) }
+  }
+
+  /** The waves that depend on this list. */
+  async usesOf(id: string): Promise<ListUse[]> {
+    const rows = await this.sortedBy('id')
+    return rows.flatMap(({ id: allowlistId, name, uses }) => {
+      const use = uses.find((used) => used.id === id)
+      if (use === undefined) return []
+      return { allowlistId, name, as: use.path === 'config.base' ? 'base' : 'exclude' }
+    })
   }
 
   private sortedBy(sort: Sort): Promise<readonly Row[]> {
@@ -104,11 +133,16 @@ export class ListSearch {
 
   private current(): Scan {
     const beganMs = performance.now()
-    if (this.scan !== undefined && beganMs < this.scan.untilMs) return this.scan
-    const scan: Scan = { rows: this.read(), sorted: new Map(), untilMs: Number.POSITIVE_INFINITY }
+    const isCurrent = ({ untilMs, nextStepAt }: Scan) => beganMs < untilMs && this.clock.now() < nextStepAt
+    if (this.scan !== undefined && isCurrent(this.scan)) return this.scan
+    const scan: Scan = {
+      ...{ rows: this.read(), sorted: new Map() },
+      ...{ untilMs: Number.POSITIVE_INFINITY, nextStepAt: Number.POSITIVE_INFINITY },
+    }
     this.scan = scan
     scan.rows.then(
-      () => {
+      (rows) => {
+        for (const { nextStepAt } of rows) scan.nextStepAt = Math.min(scan.nextStepAt, nextStepAt)
         const endedMs = performance.now()
         scan.untilMs = endedMs + Math.min(Math.max(KEPT_MS, KEPT_TIMES * (endedMs - beganMs)), MAX_KEPT_MS)
       },
@@ -124,24 +158,73 @@ export class ListSearch {
     let after: string | undefined
     do {
       const page = await this.lists.page(after, SCAN_PAGE)
-      for (const { id, name, type, updatedAt, customerCount } of page) {
-        const text = `${folded(id)}\n${folded(name)}`
-        rows.push({ id, name, type, updatedAt, customerCount, text, nameOrder: nameOrder(name) })
-      }
+      for (const list of page) rows.push(rowOf(list, this.clock.now()))
       after = page.length === SCAN_PAGE ? page.at(-1)!.id : undefined
     } while (after !== undefined && rows.length < MAX_SCANNED)
     return rows
   }
 }
 
-function parseQuery({ search = '', type, sort = 'id', order = 'asc' }: AllowlistQuery) {
-  if (typeof search !== 'string' || search.length > MAX_SEARCH_LENGTH) {
-    throw invalid('search', `must be at most ${MAX_SEARCH_LENGTH} characters`)
+function rowOf(list: ListRecord, now: number): Row {
+  const { id, name, type, updatedAt, customerCount, config, tags = NO_TAGS, owner = '' } = list
+  return {
+    ...{ id, name, type, updatedAt, customerCount, tags, owner: folded(owner) },
+    ...{ text: `${folded(id)}\n${folded(name)}`, nameOrder: nameOrder(name) },
+    state: config && waveNow(config, now).state,
+    nextStepAt: (config && config.paused === undefined && nextTurn(config, now)?.at) || NEVER,
+    uses: references(config),
   }
-  if (type !== undefined && type !== 'FIXA' && type !== 'ONDA') throw invalid('type', 'must be FIXA or ONDA')
-  if (!LIST_SORTS.includes(sort)) throw invalid('sort', `must be ${LIST_SORTS.join(' or ')}`)
-  if (order !== 'asc' && order !== 'desc') throw invalid('order', 'must be asc or desc')
-  return { search: folded(search), type: type as AllowlistType | undefined, sort, order }
+}
+
+/** Text that a query gives. */
+function wordOf(path: string, value: unknown): string {
+  if (typeof value === 'string' && value.length <= MAX_SEARCH_LENGTH) return folded(value)
+  throw invalid(path, `must be at most ${MAX_SEARCH_LENGTH} characters`)
+}
+
+/** What a row must fulfil for each field that a query gives. */
+const CRITERIA: {
+  readonly [Name in keyof AllowlistQuery]?: (value: unknown) => (row: Row) => boolean
+} = {
+  search(value) {
+    const word = wordOf('search', value)
+    return ({ text, owner, tags }) =>
+      text.includes(word) || owner.includes(word) || tags.some((tag) => folded(tag).includes(word))
+  },
+  prefix(value) {
+    const word = wordOf('prefix', value)
+    return ({ text }) => text.startsWith(word) || text.includes(`\n${word}`)
+  },
+  tag: (value) => {
+    const word = wordOf('tag', value)
+    return ({ tags }) => tags.some((tag) => folded(tag) === word)
+  },
+  owner: (value) => {
+    const word = wordOf('owner', value)
+    return ({ owner }) => owner === word
+  },
+  type(value) {
+    const type = oneOf('type', value, ['FIXA', 'ONDA'])
+    return (row) => row.type === type
+  },
+  state(value) {
+    const state = oneOf('state', value, WAVE_STATES)
+    return (row) => row.state === state
+  },
+  nextStepBefore(value) {
+    const before = typeof value === 'string' ? Date.parse(value) : Number.NaN
+    if (Number.isNaN(before)) throw invalid('nextStepBefore', 'must be a time in ISO 8601')
+    return ({ nextStepAt }) => nextStepAt < before
+  },
+}
+
+function parseQuery({ limit: _, cursor: __, sort = 'id', order = 'asc', ...criteria }: AllowlistQuery) {
+  oneOf('sort', sort, LIST_SORTS)
+  oneOf('order', order, ['asc', 'desc'])
+  const tests = Object.entries(criteria).flatMap(([name, value]) =>
+    value === undefined ? [] : CRITERIA[name as keyof AllowlistQuery]!(value),
+  )
+  return { sort, order, matches: (row: Row) => tests.every((test) => test(row)) }
 }
 
 /** Index of the first row after the cursor. */
@@ -154,6 +237,11 @@ function firstBehind(rows: Row[], isBehind: (row: Row) => boolean): number {
     else low = middle + 1
   }
   return low
+}
+
+const NO_ROW: Row = {
+  ...{ id: '', name: '', type: 'FIXA', updatedAt: 0, customerCount: 0, text: '', nameOrder: '' },
+  ...{ tags: NO_TAGS, owner: '', state: undefined, nextStepAt: 0, uses: [] },
 }
 
 /** The sort key of the last row of a page, so that lists created or deleted meanwhile do not shift the next page. */
@@ -171,9 +259,9 @@ function readCursor(cursor: unknown, sort: Sort, order: string): Row {
   }
   if (!Array.isArray(parts) || parts.length !== 4) throw invalidCursor()
   const [sortedBy, orderedBy, value, id] = parts
-  const isNumber = sort === 'updatedAt' || sort === 'customerCount'
+  const isNumber = sort !== 'id' && sort !== 'name'
   if (sortedBy !== sort || orderedBy !== order || typeof id !== 'string') throw invalidCursor()
   if (typeof value !== (isNumber ? 'number' : 'string')) throw invalidCursor()
-  const row = { id, name: '', type: 'FIXA', updatedAt: 0, customerCount: 0, text: '', nameOrder: '' } as const
+  const row: Row = { ...NO_ROW, id }
   return sort === 'name' ? { ...row, nameOrder: nameOrder(value) } : { ...row, [sort]: value }
 }

@@ -37,6 +37,14 @@ export function resumedConfig({ paused, ...rule }: StoredConfig): WaveConfig | u
   return { ...split(rule)[1], ...replaced }
 }
 
+/** The same, with what was planned to happen since the pause moved by the time that it lasted. */
+export function postponedConfig(config: StoredConfig, now: number): WaveConfig | undefined {
+  const rule = resumedConfig(config)
+  if (rule === undefined) return undefined
+  const { at } = config.paused!
+  return { ...rule, ...strategyOf(rule)?.postponed?.(rule, at, Math.max(0, now - at)) }
+}
+
 /** The fields that a pause replaces, and the others. */
 function split(config: WaveConfig): [Omit<Pause, 'at'>, WaveConfig] {
   const strategy = strategyOf(config)

@@ -9,6 +9,7 @@ import type {
   ImportMode,
   ImportState,
   JsonObject,
+  ListLabels,
   Precision,
   RejectedRow,
 } from './types.js'
@@ -29,7 +30,7 @@ export interface AllowlistEngine {
 }
 
 /** A list as the engine stores it. */
-export interface ListRecord {
+export interface ListRecord extends ListLabels {
   id: string
   /**
    * Distinguishes this list from earlier lists with the same id. Never reused, so members
@@ -52,7 +53,10 @@ export interface ListRecord {
   updatedAt: number
 }
 
-export type NewListRecord = Pick<ListRecord, 'id' | 'name' | 'type' | 'precision' | 'config' | 'salt'>
+export type NewListRecord = Pick<
+  ListRecord,
+  'id' | 'name' | 'type' | 'precision' | 'config' | 'salt' | keyof ListLabels
+>
 
 export interface ListStore {
   create(list: NewListRecord, now: number): Promise<CreateOutcome>
@@ -62,14 +66,35 @@ export interface ListStore {
   update(id: string, change: ListChange, now: number): Promise<UpdateOutcome>
   /** After this call no process sees the list. Upkeep deletes its members later. */
   delete(id: string, now: number): Promise<boolean>
+  /**
+   * Makes all changes, or none if a list is not as expected. Each list is named once. An engine that cannot change
+   * many lists in one transaction compares all of them first, and then changes them in order: only there `changed`
+   * can be above 0, and only there a crash can leave a part of the set made.
+   */
+  changeAll(steps: readonly ListSetStep[], now: number): Promise<ListSetOutcome>
 }
+
+/** For engines that make a set of changes list by list. */
+export type SingleLists = Omit<ListStore, 'changeAll'>
+
+/** One list of a set of changes. */
+export type ListSetStep =
+  | { step: 'create'; list: NewListRecord }
+  | ({ step: 'update'; id: string; ifVersion: number; name: string; config?: StoredConfig } & ListLabels)
+  | { step: 'delete'; id: string; ifVersion: number }
+
+/** `ids`: the lists that are not as expected. `changed`: how many steps were made nevertheless. */
+export type ListSetOutcome =
+  | { outcome: 'changed' }
+  | { outcome: 'conflict' | 'being-deleted'; ids: string[]; changed: number }
 
 export type CreateOutcome =
   | { outcome: 'created'; list: ListRecord }
   | { outcome: 'exists' }
   | { outcome: 'being-deleted' }
 
-export interface ListChange {
+/** Absent fields stay. An empty label clears the label, and a record then has none. */
+export interface ListChange extends ListLabels {
   name?: string
   config?: StoredConfig
   /** Update only if the list has this version. */
@@ -115,8 +140,17 @@ export interface MemberStore {
   ): Promise<AddOutcome>
   remove(listId: string, customerId: string, now: number, note?: PreparedEntry): Promise<RemoveOutcome>
   get(listId: string, customerId: string): Promise<MemberRecord | undefined>
-  /** Members in the engine's own order. `after` is the `next` of the previous page. */
-  page(listId: string, after: string | undefined, limit: number): Promise<MemberPage | undefined>
+  /**
+   * Members in the engine's own order. `after` is the `next` of the previous page. With a prefix, only members whose
+   * id begins so; an engine that does not keep members in order examines a bounded number of them, and a page may
+   * then be empty although more follow.
+   */
+  page(
+    listId: string,
+    after: string | undefined,
+    limit: number,
+    prefix?: string,
+  ): Promise<MemberPage | undefined>
   /** Lists that contain this customer, in list id order, starting after `after`. Includes expired memberships. */
   listsOf(customerId: string, after: string | undefined, limit: number): Promise<Membership[]>
 }
@@ -160,7 +194,7 @@ export interface MemberState {
 export type Freshness = undefined | 'strong' | { atLeast: string }
 
 /** A list as a check sees it, without the fields that change at every write. */
-export type CheckedList = Omit<ListRecord, 'customerCount' | 'updatedAt'> & {
+export type CheckedList = Omit<ListRecord, 'customerCount' | 'updatedAt' | keyof ListLabels> & {
   /** The generation of the member set, from engines whose change feed reports generations (`LogPart.generation`). */
   readonly generation?: number
 }
@@ -171,6 +205,11 @@ export interface CheckStore {
   view(freshness: Freshness): MaybePromise<CheckView>
   /** Decodes a token. Throws like `view`. */
   readToken(token: string): WriteToken
+  /**
+   * A token for all that an image of the list at this position contains: a check with it sees at least as much.
+   * Undefined if the engine cannot tell.
+   */
+  tokenAt(list: CheckedList, position: Position): string | undefined
 }
 
 /** A decoded write token: the write that a caller requires a check to see. */
@@ -187,7 +226,11 @@ export interface WriteToken {
  */
 export interface CheckView {
   list(listId: string): MaybePromise<CheckedList | undefined>
-  member(list: CheckedList, customerId: string): MaybePromise<MemberState | undefined>
+  /**
+   * `atLeast`: the caller knows all changes of this customer since that position, so a copy of the store that has
+   * reached it may answer. Absent: only the store itself.
+   */
+  member(list: CheckedList, customerId: string, atLeast?: Position): MaybePromise<MemberState | undefined>
 }
 
 export class ViewChanged extends Error {
@@ -256,6 +299,8 @@ export type ReplaceOutcome =
   | ({ outcome: 'replaced' } & ReplaceCounts)
   | { outcome: 'lost' | 'list-not-found' }
 
+export const MAX_LISTED_IMPORTS = 500
+
 export interface BulkStore {
   begin(request: ImportRequest, now: number): Promise<BeginOutcome>
   /**
@@ -292,6 +337,8 @@ export interface BulkStore {
     now: number,
   ): Promise<{ customerCount: number; token: string } | undefined>
   status(listId: string, importId: string, now: number): Promise<ImportRecord | undefined>
+  /** The records of the imports of a list, the latest first. Examines at most `MAX_LISTED_IMPORTS`. */
+  list(listId: string, limit: number, now: number): Promise<ImportRecord[]>
 }
 
 export interface UpkeepStore {

@@ -1,16 +1,17 @@
 import { isoTime } from '../../core/clock.js'
-import { makeCursor } from './paging.js'
+import { makeCursor } from '../../core/paging.js'
 import { resumedConfig, type StoredConfig } from './pause.js'
 import type { ImportRecord, ListRecord, MemberRecord } from './port.js'
 import type { Allowlist, ImportStatus, Member, Page } from './types.js'
+import { waveNow } from './wave/now.js'
 
 /** What callers see of stored records. */
 
-export function publicList(record: ListRecord): Allowlist {
+export function publicList(record: ListRecord, now: number): Allowlist {
   const { incarnation: _, salt: __, config, createdAt, updatedAt, ...list } = record
   return {
     ...list,
-    ...(config && publicRule(config)),
+    ...(config && { ...publicRule(config), wave: waveNow(config, now) }),
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),
   }

@@ -8,12 +8,12 @@ const MAX_REACHED = 200
 const PAGE = 1000
 
 /** The lists that a wave depends on, with the field that names each. */
-function references(config: WaveConfig | undefined): { path: string; id: string }[] {
+export function references(config: WaveConfig | undefined): { path: string; id: string }[] {
   const base = config?.base === undefined ? [] : [{ path: 'config.base', id: config.base }]
   return [...base, ...(config?.exclude ?? []).map((id, i) => ({ path: `config.exclude[${i}]`, id }))]
 }
 
-async function* allLists(lists: ListStore): AsyncGenerator<ListRecord> {
+export async function* allLists(lists: ListStore): AsyncGenerator<ListRecord> {
   let page: ListRecord[]
   let after: string | undefined
   do {
@@ -23,27 +23,31 @@ async function* allLists(lists: ListStore): AsyncGenerator<ListRecord> {
   } while (page.length === PAGE)
 }
 
+/** Each list with those that it depends on. */
+export type ListGraph = Map<string, string[]>
+
+export const dependsOn = (config: WaveConfig | undefined): string[] => references(config).map(({ id }) => id)
+
 /**
  * Refuses references to lists that do not exist, cycles, and chains that are too long, also chains that begin at
  * another wave and reach this one.
  */
 export async function checkReferences(lists: ListStore, ownId: string, config: WaveConfig): Promise<void> {
+  if (references(config).length === 0) return
+  const graph: ListGraph = new Map()
+  for await (const list of allLists(lists)) graph.set(list.id, dependsOn(list.config))
+  graph.set(ownId, dependsOn(config))
+  checkInGraph(graph, ownId, config)
+}
+
+/** The same in a graph that has the list already. */
+export function checkInGraph(graph: ListGraph, ownId: string, config: WaveConfig): void {
   const own = references(config)
   if (own.length === 0) return
-  const graph = new Map<string, string[]>()
-  for await (const list of allLists(lists))
-    graph.set(
-      list.id,
-      references(list.config).map(({ id }) => id),
-    )
   for (const { path, id } of own) {
     if (id === ownId) throw invalid(path, `makes ${ownId} rest on itself`)
     if (!graph.has(id)) throw invalid(path, `names ${id}, which does not exist`)
   }
-  graph.set(
-    ownId,
-    own.map(({ id }) => id),
-  )
   const above = heightAbove(graph, ownId)
   const reached = new Set<string>()
   for (const { path, id } of own) {
@@ -87,6 +91,10 @@ export async function checkUnused(lists: ListStore, id: string): Promise<void> {
   for await (const list of allLists(lists)) {
     if (references(list.config).some((reference) => reference.id === id)) users.push(list.id)
   }
+  refuseUsed(id, users)
+}
+
+export function refuseUsed(id: string, users: readonly string[]): void {
   if (users.length === 0) return
   const names = users.slice(0, 5).join(', ') + (users.length > 5 ? ` and ${users.length - 5} more` : '')
   throw new CatracaError('ALLOWLIST_IN_USE', `${id} is the base or an exclusion of ${names}`)

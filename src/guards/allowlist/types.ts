@@ -1,14 +1,26 @@
+import type { WaveNow, WaveState } from './wave/now.js'
 import { STRATEGY_STEPS, type StrategyFacts, type WaveConfig } from './wave/strategies.js'
 
 /** Public types of allowlists: what the library returns and the HTTP server sends. */
 
+export type { NextStep, WaveNow, WaveState } from './wave/now.js'
 export type { RampStep } from './wave/percentage.js'
 export type { WaveConfig, WaveStrategy } from './wave/strategies.js'
 
 export type AllowlistType = 'FIXA' | 'ONDA'
 export type Precision = 'exact' | 'trusted'
 
-export interface NewAllowlist {
+/** What people say of a list. Checks do not read it. */
+export interface ListLabels {
+  /** Up to 20, each 1 to 64 of `A-Z a-z 0-9 . _ ~ : @ + = / -`. */
+  tags?: string[]
+  /** Whom to ask, up to 256 characters. */
+  owner?: string
+  /** Up to 2,000 characters. */
+  description?: string
+}
+
+export interface NewAllowlist extends ListLabels {
   id?: string
   name: string
   type: AllowlistType
@@ -16,18 +28,36 @@ export interface NewAllowlist {
   precision?: Precision
 }
 
-export interface AllowlistChange {
+/** An empty label clears the label. */
+export interface AllowlistChange extends ListLabels {
   name?: string
   config?: WaveConfig
 }
 
-export interface Allowlist {
+/** One list of a set of changes. */
+export interface ListSetChange {
+  id: string
+  /** The version that the list must have. Absent: there must be none with this id. */
+  ifVersion?: number
+  /** What it becomes: labels that are absent are cleared. Absent: it is deleted. Type and precision of a list cannot change. */
+  list?: Omit<NewAllowlist, 'id'>
+}
+
+export interface ResumeOptions {
+  ifVersion?: number
+  /** Steps of the ramp that lie after the pause move by the time that it lasted. */
+  shift?: boolean
+}
+
+export interface Allowlist extends ListLabels {
   id: string
   name: string
   type: AllowlistType
   config?: WaveConfig
   /** Present while the wave is paused: since when (ISO 8601), and the rule that `resume` restores. */
   paused?: { at: string; config: WaveConfig }
+  /** Of a wave: how far it is open at the time of the answer, and what comes next. */
+  wave?: WaveNow
   precision: Precision
   customerCount: number
   version: number
@@ -74,12 +104,27 @@ export interface PageRequest {
   cursor?: string
 }
 
-export const LIST_SORTS = ['id', 'name', 'updatedAt', 'customerCount'] as const
+export interface MemberQuery extends PageRequest {
+  /** Only members whose id begins so. UUIDs are stored in lower case. */
+  prefix?: string
+}
+
+export const LIST_SORTS = ['id', 'name', 'updatedAt', 'customerCount', 'nextStepAt'] as const
 
 /** With only paging fields, lists are sorted by id. */
 export interface AllowlistQuery extends PageRequest {
-  /** Case-insensitive part of an id or a name. */
+  /** Case-insensitive part of an id, a name, an owner or a tag. */
   search?: string
+  /** Case-insensitive beginning of an id or a name. */
+  prefix?: string
+  /** Lists that have this tag. */
+  tag?: string
+  /** Lists of this owner, in any case. */
+  owner?: string
+  /** Waves in this state. */
+  state?: WaveState
+  /** Waves whose next step comes before this time, ISO 8601. */
+  nextStepBefore?: string
   type?: AllowlistType
   sort?: (typeof LIST_SORTS)[number]
   order?: 'asc' | 'desc'
@@ -88,6 +133,13 @@ export interface AllowlistQuery extends PageRequest {
 export interface AllowlistPage extends Page<Allowlist> {
   /** Number of matching lists. Present only when the query searches or sorts. */
   total?: number
+}
+
+/** A wave that depends on a list. */
+export interface ListUse {
+  allowlistId: string
+  name: string
+  as: 'base' | 'exclude'
 }
 
 export interface AddResult {
@@ -113,13 +165,17 @@ export const CHECK_REASONS = [
   'ALLOWLIST_NOT_FOUND',
   /** The record of the list, or of a list that the wave depends on, cannot be read. The check denies. */
   'ALLOWLIST_UNREADABLE',
-  /** The store did not answer, and `onUnavailable` is `allow`. */
+  /** The store did not answer, and `onUnavailable` or `onNotInMemory` is `allow`. */
   'UNAVAILABLE',
 ] as const
 export type CheckReason = (typeof CHECK_REASONS)[number]
 
-/** What a check returns when neither memory nor the store can answer. */
-export type OnUnavailable = 'block' | 'allow'
+/**
+ * What a check returns when neither fresh memory nor the store can answer: an error, allowed, or what memory last
+ * knew.
+ */
+export const ON_UNAVAILABLE = ['block', 'allow', 'last-known'] as const
+export type OnUnavailable = (typeof ON_UNAVAILABLE)[number]
 
 export interface CheckResult {
   allowlistId: string
@@ -130,6 +186,8 @@ export interface CheckResult {
   addedAt?: string
   /** The store did not answer, so this result may be wrong. */
   degraded?: true
+  /** Of a degraded result that memory gave: when memory was last known to be right (ISO 8601). */
+  asOf?: string
 }
 
 export interface CheckAnswer {
@@ -138,6 +196,8 @@ export interface CheckAnswer {
   overallAllowed: boolean
   /** At least one result is degraded. */
   degraded?: true
+  /** The oldest `asOf` of the results. */
+  asOf?: string
 }
 
 /** One step of the decision. */
@@ -165,7 +225,28 @@ export const EXPLAIN_STEPS = [
   'expiry',
 ] as const
 
+/** The facts behind a verdict, for one sentence. Times are ISO 8601. */
+export interface Why {
+  /** The list that a wave depends on, and that decided: its base, or an exclusion. */
+  decidedBy?: string
+  /** Where the customer stands in the wave, and the share that is open, from 0 to 1. */
+  place?: number
+  share?: number
+  /** When the rule reaches a customer who is out, as far as it is planned. */
+  reachesAt?: string
+  /** No planned step reaches the customer. */
+  neverReached?: true
+  pausedAt?: string
+  opensAt?: string
+  closedAt?: string
+  /** When the membership expired. */
+  expiredAt?: string
+}
+
 export interface ExplainedResult extends Omit<CheckResult, 'checkedAt' | 'addedAt'> {
+  /** Of the list, if it exists. */
+  name?: string
+  why?: Why
   steps: ExplainStep[]
 }
 
@@ -175,6 +256,23 @@ export interface Explanation {
   results: ExplainedResult[]
   overallAllowed: boolean
   durationUs: number
+  /** Of an explanation of all lists: there are more. */
+  nextCursor?: string
+}
+
+/** An explanation of all lists, page by page. A page may be short, or empty, although there is more. */
+export interface ExplainQuery extends PageRequest {
+  type?: AllowlistType
+  outcome?: 'allowed' | 'denied'
+}
+
+/** Some customers who pass a wave now. */
+export interface WaveSample {
+  items: { customerId: string }[]
+  /** How many members of the base were looked at. */
+  examined: number
+  /** Whether there may be others. */
+  more: boolean
 }
 
 /**
@@ -209,7 +307,9 @@ export interface IndexStatus {
   lastBuild?: { at: string; tookMs: number; rebuiltPages: number }
 }
 
-export type ImportMode = 'add' | 'replace'
+/** `remove`: the customers of the input are no longer members afterwards. */
+export const IMPORT_MODES = ['add', 'replace', 'remove'] as const
+export type ImportMode = (typeof IMPORT_MODES)[number]
 export type ImportFormat = 'csv' | 'ndjson' | 'text'
 export type ExportFormat = ImportFormat
 

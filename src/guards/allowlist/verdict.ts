@@ -1,7 +1,8 @@
 import { CatracaError, isCatracaError } from '../../core/errors.js'
 import { isPromise, type MaybePromise } from '../../core/maybe-promise.js'
-import { type MemberState, ViewChanged } from './port.js'
-import type { CheckReason, CheckResult } from './types.js'
+import { type LastKnown, NotInMemory } from './last-known/index.js'
+import { type CheckView, type Freshness, type MemberState, ViewChanged } from './port.js'
+import type { CheckReason, CheckResult, OnUnavailable } from './types.js'
 import type { CompiledWave } from './wave/index.js'
 
 /** Waves may depend on other lists. Configuration refuses longer chains, so only concurrent changes can create one. */
@@ -13,7 +14,18 @@ export interface Verdict {
   reason: CheckReason
   type: CheckResult['type']
   addedAt?: number
+  /** The store did not answer: the verdict is as of this time, in epoch milliseconds. */
+  asOf?: number
 }
+
+/** What a check does when the store does not answer. */
+export interface WithoutStore {
+  readonly onUnavailable: OnUnavailable
+  /** Present when `onUnavailable` is `last-known`. */
+  readonly lastKnown?: LastKnown | undefined
+}
+
+export const BLOCK: WithoutStore = { onUnavailable: 'block' }
 
 export const NOT_FOUND: Verdict = { reason: 'ALLOWLIST_NOT_FOUND', type: null }
 export const NOT_MEMBER: Verdict = { reason: 'NOT_MEMBER', type: 'FIXA' }
@@ -36,9 +48,30 @@ export const UNAVAILABLE: Verdict = { reason: 'UNAVAILABLE', type: null }
 export const admits = (verdict: Verdict): boolean =>
   verdict.reason === 'MEMBER' || verdict.reason === 'IN_WAVE' || verdict === UNAVAILABLE
 
-export function unlessUnavailable(error: unknown): Verdict {
-  if (isCatracaError(error, 'ENGINE_UNAVAILABLE')) return UNAVAILABLE
-  throw error
+export const isDegraded = (verdict: Verdict): boolean => verdict === UNAVAILABLE || verdict.asOf !== undefined
+
+/** The verdict on a list that the store gave no answer for. `judge` judges the list in a view of memory. */
+export function verdictWithoutStore<T extends Verdict | Promise<Verdict>>(
+  error: unknown,
+  { onUnavailable, lastKnown }: WithoutStore,
+  freshness: Freshness,
+  judge: (view: CheckView) => T,
+): Verdict | T {
+  if (onUnavailable === 'block' || !isCatracaError(error, 'ENGINE_UNAVAILABLE')) throw error
+  if (lastKnown === undefined) return UNAVAILABLE
+  const view = lastKnown.view(freshness)
+  if (view === undefined) throw error
+  const missing = (reason: unknown): Verdict => {
+    if (!(reason instanceof NotInMemory) || lastKnown.onNotInMemory === 'block') throw error
+    return UNAVAILABLE
+  }
+  try {
+    const verdict = judge(view)
+    if (!isPromise(verdict)) return { ...verdict, asOf: view.asOf }
+    return verdict.then((found): Verdict => ({ ...found, asOf: view.asOf })).catch(missing) as T
+  } catch (reason) {
+    return missing(reason)
+  }
 }
 
 export const isUndecidable = (verdict: Verdict): boolean => verdict === TOO_DEEP || verdict === UNREADABLE

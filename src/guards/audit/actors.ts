@@ -4,6 +4,8 @@ import type { Actor } from './types.js'
 /** The actor and request of the running call. */
 export interface ActorContext {
   actor: Actor
+  /** Why the caller makes the change. */
+  reason?: string
   requestId?: string
   requestIdFrom?: 'caller'
 }
@@ -13,10 +15,10 @@ export class Actors {
   private readonly storage = new AsyncLocalStorage<ActorContext>()
   private running = 0
 
-  constructor(private readonly otherwise: Actor) {}
+  constructor(private readonly otherwise: ActorContext) {}
 
   current(): ActorContext {
-    return this.storage.getStore() ?? { actor: this.otherwise }
+    return this.storage.getStore() ?? this.otherwise
   }
 
   run<T>(acting: ActorContext, work: () => T): T {

@@ -1,9 +1,8 @@
 import { invalid } from '../../core/errors.js'
+import { parsePage } from '../../core/paging.js'
 import { boundAt, isPosition } from './entry-id.js'
 import type { AuditEntry, AuditQuery, TargetKind } from './types.js'
 
-export const MAX_PAGE = 1000
-const DEFAULT_PAGE = 100
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/
 const ACTION = /^[a-z]{1,30}(\.[a-z]{1,30}){0,3}$/
 const KINDS = [
@@ -34,10 +33,8 @@ export interface Filter {
  * Validates a query. Entries before `oldest` are not shown, even if they are not swept yet, and none after `latest`.
  */
 export function parseQuery(query: AuditQuery, oldest: number, latest: number): Filter {
-  const { limit = DEFAULT_PAGE, cursor, actor, action, target, search } = query
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
-    throw invalid('limit', `must be a whole number from 1 to ${MAX_PAGE}`)
-  }
+  const { actor, action, target, search } = query
+  const { limit, after } = parsePage(query, isPosition)
   if (actor !== undefined && (typeof actor !== 'string' || actor === '' || actor.length > MAX_NAME)) {
     throw invalid('actor', `must be a name of 1 to ${MAX_NAME} characters`)
   }
@@ -50,11 +47,10 @@ export function parseQuery(query: AuditQuery, oldest: number, latest: number): F
   const isFound = search === undefined ? () => true : searchFilter(search)
   const isTarget = target === undefined ? () => true : targetFilter(target)
   const end = boundAt(Math.min(timeOf('to', query.to) ?? latest, latest))
-  const position = cursor === undefined ? end : readCursor(cursor)
   return {
     limit,
     isNarrow: [actor, action, target, search].some((part) => part !== undefined),
-    below: [position, end].sort()[0]!,
+    below: [after ?? end, end].sort()[0]!,
     from: boundAt(Math.max(timeOf('from', query.from) ?? 0, oldest)),
     matches: (entry) =>
       (actor === undefined || entry.actor.name === actor || entry.actor.id === actor) &&
@@ -66,9 +62,9 @@ export function parseQuery(query: AuditQuery, oldest: number, latest: number): F
 
 function searchFilter(search: string): (entry: AuditEntry) => boolean {
   const part = search.toLowerCase()
-  return ({ actor, target }) =>
-    [target.id, target.customerId, target.entity, actor.name].some((name) =>
-      name?.toLowerCase().includes(part),
+  return ({ actor, target, reason }) =>
+    [target.id, target.customerId, target.entity, actor.name, reason].some((text) =>
+      text?.toLowerCase().includes(part),
     )
 }
 
@@ -88,17 +84,4 @@ function timeOf(path: string, value: unknown): number | undefined {
   const ms = typeof value === 'string' && ISO_TIME.test(value) ? Date.parse(value) : Number.NaN
   if (Number.isNaN(ms)) throw invalid(path, 'must be a time in ISO 8601, such as 2030-01-31T12:00:00Z')
   return ms
-}
-
-/** Where the previous page ended, encoded so that callers treat it as opaque. */
-export function makeCursor(position: string): string {
-  return Buffer.from(`1${position}`).toString('base64url')
-}
-
-function readCursor(cursor: unknown): string {
-  if (typeof cursor === 'string' && /^[A-Za-z0-9_-]{2,100}$/.test(cursor)) {
-    const text = Buffer.from(cursor, 'base64url').toString('latin1')
-    if (text.startsWith('1') && isPosition(text.slice(1))) return text.slice(1)
-  }
-  throw invalid('cursor', 'is not a nextCursor that a page returned')
 }

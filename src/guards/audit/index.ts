@@ -3,16 +3,23 @@ import { type Clock, isoTime } from '../../core/clock.js'
 import { ChangeDeadlines } from '../../core/deadlines.js'
 import { CatracaError, invalid } from '../../core/errors.js'
 import { KnownFields } from '../../core/fields.js'
+import { makeCursor } from '../../core/paging.js'
 import { type ActorContext, Actors } from './actors.js'
 import type { AuditApi } from './api.js'
 import { Appender } from './appender.js'
 import { boundedText } from './bounded.js'
+import { auditCsv } from './csv.js'
+import { differences } from './differences.js'
 import { DAY_MS, entryId } from './entry-id.js'
-import { makeCursor, parseQuery } from './filter.js'
+import { parseQuery } from './filter.js'
 import { type AuditStore, MAX_READ, type PreparedEntry, type StoredEntry } from './port.js'
+import { parseReason } from './reason.js'
 import type { AuditEntry, AuditOptions, AuditPage, AuditQuery, AuditStats } from './types.js'
 
-const KNOWN_OF_ACTOR = new KnownFields({ name: true })
+const KNOWN_OF_EXPORT = new KnownFields({
+  ...{ target: true, actor: true, search: true, action: true, from: true, to: true },
+})
+const KNOWN_OF_ACTOR = new KnownFields({ name: true, reason: true })
 
 export interface AuditDependencies {
   store: AuditStore
@@ -32,6 +39,8 @@ export type Outcomes = Readonly<Record<string, Record<string, unknown> | 'plain'
 /** The most entries that one call of `list` reads. A page with fewer matches than its limit then still has a cursor. */
 const MAX_SCANNED = 5000
 const MAX_READS = 20
+const MAX_PAGE = 1000
+const MAX_EXPORTED = 100_000
 const MAX_NAME = 256
 const SHORT = 1000
 
@@ -48,7 +57,8 @@ export class AuditTrail implements AuditApi {
   constructor(private readonly dependencies: AuditDependencies) {
     const { store, clock, options } = dependencies
     this.appender = new Appender(store, clock, options.retentionDays)
-    this.actors = new Actors(options.actor)
+    const { actor, reason } = options
+    this.actors = new Actors(reason === undefined ? { actor } : { actor, reason })
     this.deadlines = new ChangeDeadlines(dependencies.changeTimeoutMs)
   }
 
@@ -56,14 +66,17 @@ export class AuditTrail implements AuditApi {
     return this.dependencies.options.enabled
   }
 
-  /** Runs the work. Its changes are recorded with this actor. */
-  as<T>(actor: { name: string }, work: () => T): T {
-    KNOWN_OF_ACTOR.check(actor)
-    const { name } = actor
+  /** Runs the work. Its changes are recorded with this actor, this reason, or both. */
+  as<T>(who: { name?: string; reason?: string }, work: () => T): T {
+    KNOWN_OF_ACTOR.check(who)
+    const acting = { ...this.current() }
+    const { reason, name = reason === undefined ? '' : acting.actor.name } = who
     if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) {
       throw invalid('name', `must be 1 to ${MAX_NAME} characters`)
     }
-    return this.acting({ actor: { kind: 'library', name } }, work)
+    if (who.name !== undefined) acting.actor = { kind: 'library', name }
+    if (reason !== undefined) acting.reason = parseReason('reason', reason)
+    return this.acting(acting, work)
   }
 
   /** Like `as`, for callers that know more about the actor. */
@@ -116,7 +129,6 @@ export class AuditTrail implements AuditApi {
     return { id: this.nextId(at), texts }
   }
 
-  /** Counts an entry that was stored. */
   countStored({ action }: AuditedAction): void {
     this.counts.entries[action] = (this.counts.entries[action] ?? 0) + 1
   }
@@ -145,7 +157,7 @@ export class AuditTrail implements AuditApi {
         if (items.length === filter.limit) return { items, nextCursor: makeCursor(position) }
         position = entry.id
         const read = readEntry(entry)
-        if (filter.matches(read)) items.push(read)
+        if (filter.matches(read)) items.push(withDifferences(read))
       }
       if (part.next === undefined) return { items }
       position = part.next
@@ -153,6 +165,23 @@ export class AuditTrail implements AuditApi {
       if (items.length === filter.limit) break
     }
     return { items, nextCursor: makeCursor(position) }
+  }
+
+  /** Every entry that matches, as CSV. Ends after `MAX_EXPORTED` entries. */
+  export(query: Omit<AuditQuery, 'limit' | 'cursor'> = {}): AsyncGenerator<Uint8Array> {
+    KNOWN_OF_EXPORT.check(query)
+    return auditCsv(this.pages(query))
+  }
+
+  private async *pages(query: AuditQuery): AsyncGenerator<AuditEntry[]> {
+    let cursor: string | undefined
+    let exported = 0
+    do {
+      const page = await this.list({ ...query, limit: MAX_PAGE, ...(cursor !== undefined && { cursor }) })
+      yield page.items
+      exported += page.items.length
+      cursor = page.nextCursor
+    } while (cursor !== undefined && exported < MAX_EXPORTED)
   }
 
   stats(): AuditStats {
@@ -166,16 +195,22 @@ export class AuditTrail implements AuditApi {
 }
 
 function textOf(
-  { actor, requestId, requestIdFrom }: ActorContext,
+  { actor, reason, requestId, requestIdFrom }: ActorContext,
   audited: AuditedAction,
   at: number,
 ): string {
   const { action, target, before, after, outcome, detail } = audited
   // JSON leaves out fields that are undefined.
   const who = { at: isoTime(at), actor }
-  const what = { action, target, before, after, outcome }
+  const what = { action, target, before, after, reason, outcome }
   const entry = { ...who, ...what, requestId, requestIdFrom, detail }
   return boundedText(entry)
+}
+
+function withDifferences(entry: AuditEntry): AuditEntry {
+  const { before, after } = entry
+  const changes = differences(before, after)
+  return changes.length === 0 ? entry : { ...entry, changes }
 }
 
 function readEntry({ id, text }: StoredEntry): AuditEntry {

@@ -1,14 +1,41 @@
 import { isCatracaError } from '../../core/errors.js'
 import { plainName } from '../../core/identifiers.js'
 import type { Allowlists } from '../allowlist/index.js'
+import { labelsOf } from '../allowlist/labels.js'
 import type { Allowlist, AllowlistChange, ImportOptions, ImportResult } from '../allowlist/types.js'
-import type { ChangesOf } from './recording.js'
+import { type ChangesOf, changesInSet } from './recording.js'
 import type { AuditTarget } from './types.js'
 
 const target = (id: string): AuditTarget => ({ kind: 'allowlist', id: plainName('allowlistId', id) })
 
-type Reads = 'get' | 'list' | 'member' | 'members' | 'listsOf' | 'resharding' | 'importStatus' | 'index'
-type Checks = 'check' | 'checkMany' | 'explain'
+/** A change of a list that is read before it is changed. */
+const changeOf = <Verb extends 'update' | 'pause' | 'resume' | 'delete' | 'reshard'>(
+  verb: Verb,
+  lists: Pick<Allowlists, 'get'>,
+  id: string,
+  seen: (list: Allowlist) => object,
+  after?: object,
+) => ({
+  look: () => lists.get(id),
+  asked: (before?: Allowlist) => ({
+    action: `allowlist.${verb}` as const,
+    target: target(id),
+    ...{ before: before && seen(before), ...(after && { after }) },
+  }),
+})
+
+type Reads =
+  | 'get'
+  | 'list'
+  | 'usedBy'
+  | 'member'
+  | 'members'
+  | 'listsOf'
+  | 'resharding'
+  | 'importStatus'
+  | 'imports'
+  | 'index'
+type Checks = 'check' | 'checkMany' | 'explain' | 'explainAll' | 'sample'
 
 /** Changes of lists. `recorded-members.ts` records those of single members, `add` and `remove`. */
 export const ALLOWLIST_CHANGES: ChangesOf<Allowlists, Reads | Checks | 'add' | 'remove'> = {
@@ -21,22 +48,11 @@ export const ALLOWLIST_CHANGES: ChangesOf<Allowlists, Reads | Checks | 'add' | '
     done: (list) => ({ target: { kind: 'allowlist', id: list.id }, after: settingsOf(list) }),
   }),
   update: (lists, id, change) => ({
-    look: () => lists.get(id),
-    asked: (before?: Allowlist) => ({
-      action: 'allowlist.update',
-      target: target(id),
-      before: before && { ...changed(change, before), version: before.version },
-      after: change,
-    }),
+    ...changeOf('update', lists, id, (list) => ({ ...changed(change, list), version: list.version }), change),
     done: (list) => ({ after: { ...changed(change, list), version: list.version } }),
   }),
   pause: (lists, id) => ({
-    look: () => lists.get(id),
-    asked: (before?: Allowlist) => ({
-      action: 'allowlist.pause',
-      target: target(id),
-      before: before && ruleOf(before),
-    }),
+    ...changeOf('pause', lists, id, ruleOf),
     // A wave that was already paused is unchanged.
     isMade: (list, before?: Allowlist) => before?.version !== list.version,
     // `before` is the rule that the pause found, which may be newer than the one that was read.
@@ -45,40 +61,37 @@ export const ALLOWLIST_CHANGES: ChangesOf<Allowlists, Reads | Checks | 'add' | '
       after: ruleOf(list),
     }),
   }),
-  resume: (lists, id) => ({
-    look: () => lists.get(id),
-    asked: (before?: Allowlist) => ({
-      action: 'allowlist.resume',
-      target: target(id),
-      before: before && ruleOf(before),
+  resume: (lists, id, options) => ({
+    ...changeOf('resume', lists, id, ruleOf),
+    done: (list, before?: Allowlist) => ({
+      after: ruleOf(list),
+      ...(options?.shift && before?.paused && { detail: { shiftedMs: pauseMs(before.paused.at, list) } }),
     }),
-    done: (list) => ({ after: ruleOf(list) }),
   }),
   delete: (lists, id) => ({
-    look: () => lists.get(id),
-    asked: (before?: Allowlist) => ({
-      action: 'allowlist.delete',
-      target: target(id),
-      before: before && {
-        ...settingsOf(before),
-        version: before.version,
-        customerCount: before.customerCount,
-      },
+    ...changeOf('delete', lists, id, (list) => {
+      const { version, customerCount } = list
+      return { ...settingsOf(list), version, customerCount }
     }),
   }),
+  changeAll: (lists, changes) =>
+    changesInSet(
+      changes,
+      ({ id }) => lists.get(id),
+      ({ id, ifVersion, list }, before?: Allowlist) => ({
+        action: `allowlist.${list === undefined ? 'delete' : ifVersion === undefined ? 'create' : 'update'}`,
+        target: target(id),
+        before: before && { ...settingsOf(before), version: before.version },
+        ...(list && { after: { ...list, version: (ifVersion ?? 0) + 1 } }),
+      }),
+    ),
   rebuild: (_, id) => ({
     isLong: true,
     asked: () => ({ action: 'allowlist.rebuild', target: target(id) }),
   }),
   reshard: (lists, id, shardCount) => ({
     isLong: true,
-    look: () => lists.get(id),
-    asked: (before?: Allowlist) => ({
-      action: 'allowlist.reshard',
-      target: target(id),
-      before: before && { shardCount: before.shardCount },
-      after: { shardCount },
-    }),
+    ...changeOf('reshard', lists, id, (list) => ({ shardCount: list.shardCount }), { shardCount }),
     isMade: (_list, before?: Allowlist) => before?.shardCount !== shardCount,
   }),
   // One entry for the whole import, with its counts.
@@ -113,19 +126,20 @@ function importDetail(facts: Partial<ImportResult>, { mode = 'add', importId }: 
   }
 }
 
-const settingsOf = ({ name, type, config, precision }: Allowlist) => ({
-  name,
-  type,
-  precision,
-  ...(config && { config }),
+const settingsOf = (list: Allowlist) => ({
+  ...{ name: list.name, type: list.type, precision: list.precision },
+  ...(list.config && { config: list.config }),
+  ...labelsOf(list),
 })
+
+const pauseMs = (from: string, { updatedAt }: Allowlist) => Date.parse(updatedAt) - Date.parse(from)
 
 const ruleOf = ({ config, version }: Allowlist) => ({ config, version })
 
-/** The fields of a list that a change names. */
-function changed(change: AllowlistChange, { name, config }: Allowlist) {
-  return {
-    ...(change.name !== undefined && { name }),
-    ...(change.config !== undefined && { config }),
-  }
+/** The fields of a list that a change names. One that the list does not have is null. */
+function changed(change: AllowlistChange, list: Allowlist) {
+  const names = CHANGED.filter((name) => change[name] !== undefined)
+  return Object.fromEntries(names.map((name) => [name, list[name] ?? null]))
 }
+
+const CHANGED = ['name', 'config', 'tags', 'owner', 'description'] as const

@@ -84,14 +84,13 @@ function readsOf(
   return {
     readFirst: isOneWrite(members) ? (read) => read : (read, since) => readFirst(read, deadlines, since),
     get: (listId, customerId) => members.get(listId, customerId),
-    page: (listId, after, limit) => members.page(listId, after, limit),
+    page: (...args) => members.page(...args),
     listsOf: (customerId, after, limit) => members.listsOf(customerId, after, limit),
   }
 }
 
 const memberOf = (id: string, customerId: string): AuditTarget => ({ kind: 'allowlist', id, customerId })
 
-/** The given attributes of the member, if any. */
 function given(attributes: MemberAttributes): object | undefined {
   const { expiresAt } = attributes
   if (expiresAt !== undefined) return { ...attributes, expiresAt: isoTime(expiresAt) }

@@ -15,27 +15,42 @@ import type { ChangesOf } from './recording.js'
 const TOKENS_ONE_BY_ONE = 100
 
 /** Records the scopes of a key, never the key or its hash. */
-export const KEY_CHANGES: ChangesOf<ApiKeys, 'list' | 'stored'> = {
+export const KEY_CHANGES: ChangesOf<ApiKeys, 'list' | 'stored' | 'used'> = {
   create: (_, { name, scopes }) => ({
     asked: () => ({
       action: 'key.create',
       target: { kind: 'key', id: identifier('name', name) },
       after: { scopes },
     }),
-    done: (key) => ({ after: { id: key.id, scopes: key.scopes } }),
+    done: (key) => ({ after: grantOf(key) }),
+  }),
+  update: (keys, name, change) => ({
+    look: async () => (await keys.list()).find((key) => key.name === identifier('name', name)),
+    asked: (before?: ApiKey) => ({
+      action: 'key.update',
+      target: { kind: 'key', id: identifier('name', name) },
+      before: before && grantOf(before),
+      after: change,
+    }),
+    done: (key) => ({ after: grantOf(key) }),
   }),
   revoke: (keys, name) => ({
     look: async () => (await keys.list()).find((key) => key.name === identifier('name', name)),
     asked: (before?: ApiKey) => ({
       action: 'key.revoke',
       target: { kind: 'key', id: identifier('name', name) },
-      before: before && { id: before.id, scopes: before.scopes },
+      before: before && grantOf(before),
     }),
   }),
   unlock: () => ({ asked: () => ({ action: 'key.unlock', target: { kind: 'key', id: '*' } }) }),
 }
 
-type Run = 'run' | 'hold' | 'begin' | 'complete' | 'fail' | 'release' | 'extend' | 'get' | 'sweep'
+const grantOf = ({ id, scopes, expiresAt }: ApiKey) => ({
+  ...{ id, scopes },
+  ...(expiresAt !== undefined && { expiresAt }),
+})
+
+type Run = 'run' | 'hold' | 'begin' | 'complete' | 'fail' | 'release' | 'extend' | 'get' | 'list' | 'sweep'
 
 /** Deleting a record by hand allows its request to run again. The entry contains its status, not its content. */
 export const IDEMPOTENCY_CHANGES: ChangesOf<Idempotency, Run> = {
@@ -54,7 +69,7 @@ export const IDEMPOTENCY_CHANGES: ChangesOf<Idempotency, Run> = {
   }),
 }
 
-type Locking = 'acquire' | 'extend' | 'release' | 'withLock' | 'hold' | 'status' | 'sweep'
+type Locking = 'acquire' | 'extend' | 'release' | 'withLock' | 'hold' | 'status' | 'list' | 'sweep'
 
 /** Records forced releases. Normal acquires and releases are not recorded. */
 export const LOCK_CHANGES: ChangesOf<Locks, Locking> = {

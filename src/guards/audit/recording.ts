@@ -1,6 +1,8 @@
+import { chunksOf } from '../../core/chunks.js'
 import { type ChangeDeadlines, isUnavailable, monotonicMs } from '../../core/deadlines.js'
 import { CatracaError, isCatracaError } from '../../core/errors.js'
 import type { AuditedAction, AuditTrail } from './index.js'
+import type { AuditOutcome } from './types.js'
 
 /** How to describe a change in the trail. */
 export interface ChangeDescription<T, Before> {
@@ -20,6 +22,39 @@ export interface ChangeDescription<T, Before> {
   since?: number
   /** The change is one write, whose timeout the engine enforces. It needs no second deadline. */
   isOneWrite?: boolean
+}
+
+/** Records that are read at once before a set of changes. */
+const READ_AT_ONCE = 16
+
+/** A call that changes many records: an entry for each. Sets may be large, so they have no deadline. */
+export function changesInSet<Change, Before>(
+  changes: readonly Change[],
+  read: (change: Change) => Promise<Before | undefined>,
+  audited: (change: Change, before: Before | undefined) => AuditedAction,
+): ChangeDescription<{ changed: number }, (Before | undefined)[]> {
+  const all = (before: (Before | undefined)[] | undefined) =>
+    changes.map((change, i) => audited(change, before?.[i]))
+  const first = (outcome: AuditOutcome, before: (Before | undefined)[] | undefined, made: object) => ({
+    ...all(before)[0]!,
+    ...{ outcome, detail: { changes: changes.length, ...made } },
+  })
+  return {
+    isLong: true,
+    async look() {
+      const found: (Before | undefined)[] = []
+      // What does not exist yet cannot be read.
+      for (const part of chunksOf(changes, READ_AT_ONCE))
+        found.push(...(await Promise.all(part.map((change) => read(change).catch(() => undefined)))))
+      return found
+    },
+    asked: (before) => first('unknown', before, {}),
+    done: (_, before) => all(before),
+    failed(error) {
+      const { changed } = (isCatracaError(error) && error.facts) || {}
+      return typeof changed === 'number' && changed > 0 ? [first('partial', undefined, { changed })] : []
+    },
+  }
 }
 
 type Verb<Guard> = {

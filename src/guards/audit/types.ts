@@ -1,12 +1,12 @@
 /** Public types of the audit trail. */
 
 /**
- * Who made a change: an API key, a caller of a server without keys, a CLI command, or a program that uses the library.
+ * Who made a change: an API key, a person who signed in, a caller of a server without keys, a CLI command, or a program that uses the library.
  */
 export interface Actor {
-  kind: 'key' | 'anonymous' | 'cli' | 'library'
+  kind: 'key' | 'person' | 'anonymous' | 'cli' | 'library'
   name: string
-  /** Id of an API key, as `GET /keys` shows it. Names can be reused, ids cannot. */
+  /** Id of an API key, as `GET /keys` shows it, or subject of a person. Names can be reused, ids cannot. */
   id?: string
 }
 
@@ -27,6 +27,7 @@ export const AUDIT_ACTIONS = [
   'entity.set',
   'entity.delete',
   'key.create',
+  'key.update',
   'key.revoke',
   'key.unlock',
   'idempotency.delete',
@@ -78,6 +79,10 @@ export interface AuditEntry {
   /** The changed fields, before and after. Large values are truncated, with a mark. */
   before?: unknown
   after?: unknown
+  /** What differs, field by field: derived from `before` and `after`. Absent if they are. */
+  changes?: AuditDifference[]
+  /** Why, in the words of whoever made the change. */
+  reason?: string
   /** Absent: the change was made. */
   outcome?: AuditOutcome
   /** Id of the HTTP request. */
@@ -87,12 +92,20 @@ export interface AuditEntry {
   detail?: Record<string, unknown>
 }
 
+export interface AuditDifference {
+  /** Such as `config.percentage`. */
+  field: string
+  /** Absent: the field had no value, or has none. */
+  before?: unknown
+  after?: unknown
+}
+
 export interface AuditQuery {
   /** `KIND:ID`, such as `allowlist:vip`. `customer:ID` finds the changes of one member on every list. */
   target?: string
   /** The name of the actor, or the id of its key. */
   actor?: string
-  /** Case-insensitive part of the target's id, of the customer or entity, or of the actor's name. */
+  /** Case-insensitive part of the target's id, of the customer or entity, of the actor's name, or of the reason. */
   search?: string
   /** One action, or a prefix: `allowlist.member` matches all actions on members. */
   action?: string
@@ -121,8 +134,9 @@ export interface AuditOptions {
    * failure; `fail` also returns an error to the caller.
    */
   onFailure: 'report' | 'fail'
-  /** The actor of changes made outside `as`. */
+  /** The actor of changes made outside `as`, and why it makes them. */
   actor: Actor
+  reason?: string
 }
 
 export const DEFAULT_AUDIT: AuditOptions = {

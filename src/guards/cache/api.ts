@@ -1,4 +1,5 @@
-import type { CacheAnswer, FillLease, LeaseOptions, SpaceStats } from './types.js'
+import type { ListedPage, ListingQuery } from '../../core/listing.js'
+import type { CacheAnswer, FillLease, LeaseOptions, ListedEntryView, SpaceStats } from './types.js'
 
 /** The operations on configured spaces that HTTP and the CLI offer. */
 export interface CacheApi {
@@ -13,6 +14,8 @@ export interface CacheApi {
   release(space: string, key: string, lease: string): Promise<void>
   /** Treats the entry as if its TTL had passed. */
   expire(space: string, key: string): Promise<void>
+  /** Entries of the second tier. A page may be short, or empty, although there is more. */
+  list(space: string, query?: ListingQuery): Promise<ListedPage<ListedEntryView>>
   /** Whether the entry existed. */
   delete(space: string, key: string): Promise<boolean>
   /** Statistics by space. */

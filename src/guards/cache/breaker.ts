@@ -16,13 +16,18 @@ export class Breaker {
   /** An admitted caller must report the outcome with `succeed` or `fail`. */
   admits(now: number): boolean {
     if (this.failed < this.options.failures) return true
-    if (now < this.openUntil || this.isTrying) return false
+    if (this.isPausing(now) || this.isTrying) return false
     this.isTrying = true
     return true
   }
 
   isOpen(now: number): boolean {
-    return this.failed >= this.options.failures && (now < this.openUntil || this.isTrying)
+    return this.failed >= this.options.failures && (this.isPausing(now) || this.isTrying)
+  }
+
+  /** A clock that was set back since must not prolong the pause. */
+  private isPausing(now: number): boolean {
+    return now < this.openUntil && now >= this.openUntil - this.options.pauseMs
   }
 
   succeed(): void {

@@ -106,13 +106,17 @@ export class Filler<T> {
     const { fallback } = flight
     const { clock, first, counts } = this.parts
     const now = clock.now()
-    if (fallback === undefined || !first.isTrusted || now >= fallback.keepUntil) return flight.answer
-    // The entry is fresh: either a refresh is in flight, or the first tier must read the second tier again.
-    if (now >= fallback.freshUntil ? !flight.isSlow : !flight.isRefresh) return flight.answer
-    if (now >= fallback.freshUntil) counts.staleAnswers++
-    else counts.firstTierHits++
+    if (fallback === undefined || now >= fallback.keepUntil) return flight.answer
+    const isFresh = now < fallback.freshUntil
+    // A fresh entry without a refresh: the first tier must read the second tier again.
+    const isHit = isFresh && flight.isRefresh && first.isTrusted
+    if (!isHit && !flight.isAnsweredEarly) return flight.answer
+    if (isFresh) counts.firstTierHits++
+    else counts.staleAnswers++
+    if (flight.isDegraded) counts.degraded++
     flight.callers--
-    return Promise.resolve(findingOf(fallback, now))
+    const answer = findingOf(fallback, now)
+    return Promise.resolve(flight.isDegraded ? { ...answer, degraded: true } : answer)
   }
 
   private run(flights: readonly Flight<T>[], work: Work<T>): Promise<void> {

@@ -69,8 +69,9 @@ export class FlightEndings<T> {
     const { fallback } = flight
     const now = clock.now()
     if (fallback === undefined || now >= fallback.keepUntil || flight.isSettled) return undefined
-    counts.staleAnswers += flight.callers
-    if (flight.isDegraded) counts.degraded += flight.callers
+    const waiting = flight.callers - flight.answeredEarly
+    counts.staleAnswers += waiting
+    if (flight.isDegraded) counts.degraded += waiting
     const answer = findingOf(fallback, now)
     if (flight.isDoubtful) answer.stale = true
     return flight.isDegraded ? { ...answer, degraded: true } : answer

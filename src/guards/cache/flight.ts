@@ -6,11 +6,13 @@ import type { Entry, Pin } from './first-tier.js'
  * share the result.
  */
 export class Flight<T> {
-  /** Rejects when there is no value, and no earlier value that may be served. */
-  readonly answer: Promise<Finding<T>>
+  /** Rejects when there is no value, and no earlier value that may be served. Another one after an early answer. */
+  answer!: Promise<Finding<T>>
   callers = 0
-  /** The load exceeded the soft timeout: callers with a fallback no longer wait. */
-  isSlow = false
+  /** Those among them who got the last value while the load went on. */
+  answeredEarly = 0
+  /** The load exceeded the soft timeout: those who waited got the last value, and while it may be served nobody waits. */
+  isAnsweredEarly = false
   /** The last value, while it may be served. */
   fallback: Entry<T> | undefined
   /** Token of the fill lease. Without it nothing is stored. */
@@ -35,28 +37,35 @@ export class Flight<T> {
     private readonly leave: (flight: Flight<T>) => void,
   ) {
     this.fallback = fallback
-    this.answer = new Promise((resolve, reject) => {
-      this.settleWith = resolve
-      this.failWith = reject
-    })
-    // A refresh may have no waiting callers.
-    this.answer.catch(() => {})
+    this.promise()
   }
 
   resolve(answer: Finding<T>): void {
     this.leave(this)
-    this.resolveEarly(answer)
-  }
-
-  /** Answers the waiting callers while the load continues. */
-  resolveEarly(answer: Finding<T>): void {
     this.isSettled = true
     this.settleWith(answer)
+  }
+
+  /** Answers the waiting callers while the load continues. Who joins later must not get this answer: it may be too old then. */
+  resolveEarly(answer: Finding<T>): void {
+    this.settleWith(answer)
+    this.isAnsweredEarly = true
+    this.answeredEarly = this.callers
+    this.promise()
   }
 
   reject(error: unknown): void {
     this.leave(this)
     this.isSettled = true
     this.failWith(error)
+  }
+
+  private promise(): void {
+    this.answer = new Promise((resolve, reject) => {
+      this.settleWith = resolve
+      this.failWith = reject
+    })
+    // A refresh may have no waiting callers.
+    this.answer.catch(() => {})
   }
 }

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../core/clock.js'
 import { CatracaError, invalid, isCatracaError } from '../../core/errors.js'
+import { type ListedPage, type ListingQuery, listedPage, parseListing } from '../../core/listing.js'
 import type { CacheApi } from './api.js'
-import { type SpaceOptions, spaceSettings } from './options.js'
+import type { Codec } from './codec.js'
+import { type NeededCodec, type SpaceOptions, spaceSettings } from './options.js'
 import type { CacheNotice, CacheStore } from './port.js'
 import { secondTierBreaker } from './second-tier.js'
 import { CacheSpace } from './space.js'
-import type { CacheAnswer, FillLease, LeaseOptions, SpaceStats } from './types.js'
+import type { CacheAnswer, FillLease, LeaseOptions, ListedEntryView, SpaceStats } from './types.js'
 
 export interface CachesOptions {
   store: CacheStore
@@ -30,11 +32,18 @@ export class Caches implements CacheApi {
 
   constructor(private readonly options: CachesOptions) {
     const { spaces = [] } = options
+    if (!Array.isArray(spaces)) throw invalid('cache.spaces', 'must be a list of spaces')
     this.named = new Set(spaces.map((space) => this.space(space).name))
   }
 
-  /** Returns a space, opened at first use. The same name always means the same space and needs the same options. */
-  space<T = unknown>(options: SpaceOptions<T>): CacheSpace<T> {
+  /**
+   * Returns a space, opened at first use. The same name always means the same space and needs the same options. A name
+   * alone means a space of the configuration.
+   */
+  space<T = unknown>(options: SpaceOptions<T> & { codec: Codec<T> }): CacheSpace<T>
+  space<T = unknown>(options: (SpaceOptions<T> & NeededCodec<T>) | string): CacheSpace<T>
+  space<T>(options: SpaceOptions<T> | string): CacheSpace<T> {
+    if (typeof options === 'string') return this.spaceNamed(options) as unknown as CacheSpace<T>
     const { timeoutMs } = this.options
     const settings = spaceSettings({ ...(timeoutMs !== undefined && { timeoutMs }), ...options })
     const known = this.spaces.get(settings.name)
@@ -89,6 +98,19 @@ export class Caches implements CacheApi {
 
   async delete(space: string, key: string): Promise<boolean> {
     return this.spaceNamed(space).delete(key)
+  }
+
+  async list(space: string, query: ListingQuery = {}): Promise<ListedPage<ListedEntryView>> {
+    const { name } = this.spaceNamed(space)
+    const { store, clock } = this.options
+    const { items, next } = await store.list(name, parseListing(query), clock.now())
+    const entries = items.map(({ key, leftMs, ageMs, sizeBytes }) => ({
+      key,
+      ...(ageMs !== undefined && { ageMs: Math.round(ageMs) }),
+      ...(Number.isFinite(leftMs) && { leftMs: Math.round(leftMs) }),
+      ...(sizeBytes !== undefined && { sizeBytes }),
+    }))
+    return listedPage(entries, next)
   }
 
   async stats(): Promise<Record<string, SpaceStats>> {

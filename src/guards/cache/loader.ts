@@ -50,10 +50,7 @@ export class Loader<T> {
 
   private softTimer(flights: readonly Flight<T>[]): NodeJS.Timeout {
     return later(() => {
-      for (const flight of flights) {
-        flight.isSlow = true
-        this.endings.staleMeanwhile(flight)
-      }
+      for (const flight of flights) this.endings.staleMeanwhile(flight)
     }, this.parts.settings.softLoadTimeoutMs)
   }
 

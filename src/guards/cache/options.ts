@@ -1,6 +1,7 @@
 import { invalid } from '../../core/errors.js'
 import { type Fields, KnownFields } from '../../core/fields.js'
 import { identifier } from '../../core/identifiers.js'
+import type { IsJson } from '../../core/json-form.js'
 import type { BreakerOptions } from './breaker.js'
 import type { Codec } from './codec.js'
 import type { EntryOptions, LeaseOptions } from './types.js'
@@ -55,6 +56,9 @@ export interface SpaceOptions<T = unknown> {
    */
   onUnavailable?: OnUnavailable
 }
+
+/** JSON, the codec of a space without one, would change values of some types, such as dates. */
+export type NeededCodec<T> = IsJson<T> extends true ? unknown : { codec: Codec<T> }
 
 const SPACE_FIELDS: Fields<SpaceOptions> = {
   ...{ name: true, ttlMs: true, staleMs: true, negativeTtlMs: true, jitter: true, beta: true },

@@ -1,3 +1,5 @@
+import type { Listing, ListingRequest } from '../../core/listing.js'
+
 /**
  * What the cache needs from an engine: its second tier. Values are stored by space and key. The same key in two
  * spaces is two entries.
@@ -55,6 +57,8 @@ export interface CacheStore {
   remove(space: string, keys: readonly string[], now: number): Promise<readonly boolean[]>
   /** Limits the remaining lifetime to `keepMs` (at least 1). Ends fills of these keys, as `remove` does. */
   expire(space: string, keys: readonly string[], keepMs: number, now: number): Promise<void>
+  /** Entries by the beginning of their key. */
+  list(space: string, request: ListingRequest, now: number): Promise<Listing<ListedEntry>>
   removeTag(space: string, tag: string, now: number): Promise<void>
   clear(space: string, now: number): Promise<void>
   /**
@@ -67,6 +71,11 @@ export interface CacheStore {
   watch(listener: (notice: CacheNotice) => void): () => void
   /** Deletes expired entries in a small step. Engines that expire entries themselves return `more: false`. */
   sweep(now: number): Promise<{ more: boolean }>
+}
+
+export interface ListedEntry extends Omit<StoredValue, 'value'> {
+  key: string
+  sizeBytes?: number
 }
 
 /** Text or bytes. An engine may return text as UTF-8 bytes, and bytes as text. */

@@ -58,6 +58,17 @@ export type FillLease<T> =
   /** Another caller is loading. Retry after this time. */
   | { state: 'busy'; retryAfterMs: number }
 
+/** An entry of the second tier, without its value. */
+export interface ListedEntryView {
+  key: string
+  /** Since it was stored, where the store knows it. */
+  ageMs?: number
+  /** Until the store deletes it. Absent if another program stored it without an end. */
+  leftMs?: number
+  /** As stored, compressed or not. */
+  sizeBytes?: number
+}
+
 export interface SpaceStats {
   /** Requests answered by the first tier, by the second tier, and by neither. */
   firstTierHits: number

@@ -1,6 +1,7 @@
 import { isUnavailable } from '../../core/deadlines.js'
 import { CatracaError, isCatracaError } from '../../core/errors.js'
 import { type Fields, KnownFields } from '../../core/fields.js'
+import type { JsonForm } from '../../core/json-form.js'
 import type { Idempotency } from './index.js'
 import { notExecuted } from './refusals.js'
 import type { HoldRequest, RefusalReason, WorkContext } from './types.js'
@@ -34,7 +35,8 @@ const KNOWN = new KnownFields(FIELDS)
 /** What to do with the message. Every queue has a name for each action. */
 export type ConsumerDecision<Result> =
   /** Executed, now or before: remove it from the queue. No value if the response was too large to store. */
-  | { action: 'ack'; replayed: boolean; value?: Result }
+  | { action: 'ack'; replayed: false; value: Result }
+  | { action: 'ack'; replayed: true; value?: JsonForm<Result> }
   /** Not executed, or not known to be: deliver it again after this time. */
   | { action: 'redeliver'; delayMs: number; why: RedeliveryReason; error?: unknown }
   /** Further deliveries cannot succeed: put it aside for a person to inspect. */

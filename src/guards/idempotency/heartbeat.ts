@@ -58,11 +58,12 @@ export class Heartbeat extends Waiter {
   }
 
   /** Also fires after a process was suspended for longer than its lease. The claim is then lost and not renewed. */
-  override onDue(now: number): void {
+  override onDue(now: number): Promise<void> | undefined {
     if (now >= this.workEnd) this.lose(`it took longer than ${this.options.maxWorkMs} ms`)
     else if (now >= this.leaseEnd) this.lose('its lease expired and could not be extended')
-    else if (now >= this.nextBeat) void this.beat(now)
+    else if (now >= this.nextBeat) return this.beat(now)
     else this.sleep(now)
+    return undefined
   }
 
   private sleep(now: number): void {

@@ -6,27 +6,18 @@ import { writtenAnswer } from './responses.js'
 import type { RecordKey, WorkContext } from './types.js'
 import type { Verbs } from './verbs.js'
 
-export interface ClaimFacts {
-  key: RecordKey
-  token: string
-  owner: string
-  attempt: number
-  maxResponseBytes: number
-}
-
 /** A claim that is renewed until it is ended. It is ended once. */
-export class HeldClaim {
+export abstract class HeldClaim {
   private isEnded = false
 
   constructor(
-    private readonly verbs: Verbs,
-    private readonly facts: ClaimFacts,
+    readonly attempt: number,
+    private readonly token: string,
     private readonly heartbeat: Heartbeat,
   ) {}
 
   get context(): WorkContext {
-    const { heartbeat } = this
-    const { attempt, token } = this.facts
+    const { attempt, token, heartbeat } = this
     return {
       attempt,
       token,
@@ -34,10 +25,6 @@ export class HeldClaim {
         return heartbeat.signal
       },
     }
-  }
-
-  get attempt(): number {
-    return this.facts.attempt
   }
 
   /**
@@ -55,7 +42,46 @@ export class HeldClaim {
     }
   }
 
-  private async record(value: unknown): Promise<void> {
+  async fail(error: unknown): Promise<void> {
+    if (this.end()) await this.recordFailure(errorText(error))
+  }
+
+  /** Nothing was executed, so nothing is recorded. */
+  async release(): Promise<void> {
+    if (this.end()) await this.giveBack()
+  }
+
+  protected abstract record(value: unknown): Promise<void>
+  protected abstract recordFailure(error: string | undefined): Promise<unknown>
+  protected abstract giveBack(): Promise<unknown>
+
+  private end(): boolean {
+    if (this.isEnded) return false
+    this.isEnded = true
+    this.heartbeat.stop()
+    return true
+  }
+}
+
+export interface ClaimFacts {
+  key: RecordKey
+  token: string
+  owner: string
+  attempt: number
+  maxResponseBytes: number
+}
+
+/** A claim in an engine of this process. */
+export class EngineClaim extends HeldClaim {
+  constructor(
+    private readonly verbs: Verbs,
+    private readonly facts: ClaimFacts,
+    heartbeat: Heartbeat,
+  ) {
+    super(facts.attempt, facts.token, heartbeat)
+  }
+
+  protected async record(value: unknown): Promise<void> {
     const { key, owner, maxResponseBytes } = this.facts
     const written = writtenAnswer(value, maxResponseBytes)
     const { completion, failure } = written instanceof Promise ? await written : written
@@ -65,20 +91,12 @@ export class HeldClaim {
     if (failure !== undefined) throw failure
   }
 
-  async fail(error: unknown): Promise<void> {
-    if (this.end()) await this.verbs.fail(this.facts.key, this.facts.owner, errorText(error))
+  protected recordFailure(error: string | undefined): Promise<unknown> {
+    return this.verbs.fail(this.facts.key, this.facts.owner, error)
   }
 
-  /** Nothing was executed, so nothing is recorded. */
-  async release(): Promise<void> {
-    if (this.end()) await this.verbs.release(this.facts.key, this.facts.owner)
-  }
-
-  private end(): boolean {
-    if (this.isEnded) return false
-    this.isEnded = true
-    this.heartbeat.stop()
-    return true
+  protected giveBack(): Promise<unknown> {
+    return this.verbs.release(this.facts.key, this.facts.owner)
   }
 }
 

@@ -1,26 +1,30 @@
-import { aborted, follow } from '../../core/abort.js'
+import { aborted } from '../../core/abort.js'
 import { type Clock, isoTime } from '../../core/clock.js'
 import { isUnavailable } from '../../core/deadlines.js'
 import { invalid } from '../../core/errors.js'
+import type { ListedPage } from '../../core/listing.js'
 import { SharedTimer } from '../../core/shared-timer.js'
+import { systemTiming, type Timing } from '../../core/timing.js'
 import type { IdempotencyApi } from './api.js'
 import { Heartbeat } from './heartbeat.js'
-import { assertOwned, type Held, HeldClaim, unguarded } from './held-claim.js'
+import { assertOwned, EngineClaim, unguarded } from './held-claim.js'
 import { afterOperation, checkedLease, checkedWait, parseClaim, recordKey } from './input.js'
+import { listRecords } from './listed-records.js'
 import { type IdempotencyOptions, MAX_ERROR_CHARACTERS } from './options.js'
 import { checkedToken, newToken, ownerOf } from './owner-token.js'
 import { Polls } from './polls.js'
 import type { Claim, ClaimOutcome, IdempotencyStore, StoredRecord } from './port.js'
 import { toView } from './record-view.js'
-import { defaultEnding } from './refusals.js'
 import { toReplay, writtenAnswer } from './responses.js'
+import { type HoldResult, runHeld } from './run.js'
 import { isSameRequest } from './transitions.js'
 import type {
   Begun,
-  Ending,
   HoldRequest,
   IdempotentRequest,
+  ListedRecordView,
   RecordKey,
+  RecordQuery,
   RecordView,
   Refused,
   Replay,
@@ -30,13 +34,15 @@ import type {
 } from './types.js'
 import { type EndCounts, Verbs } from './verbs.js'
 
+export type { HoldResult } from './run.js'
+
 export interface IdempotencyParts {
   store: IdempotencyStore
   options: IdempotencyOptions
   clock: Clock
   /** Receives errors of background work, which has no caller. */
   report: (message: string, error: unknown) => void
-  monotonicMs?: () => number
+  timing?: Timing
 }
 
 /** How requests began: with a claim, with a replay, or with a refusal. */
@@ -54,13 +60,11 @@ export interface BeginCounts {
 
 const REFUSALS = { 'in-progress': 'in_progress', 'other-request': 'mismatch', unknown: 'unknown' } as const
 
-export type HoldResult = { outcome: 'held'; claim: Held } | Replay<unknown> | Refused
-
 /** Idempotency: was this request already executed, and with which response? */
 export class Idempotency implements IdempotencyApi {
   private readonly verbs: Verbs
   private readonly polls: Polls
-  private readonly monotonicMs: () => number
+  private readonly timing: Timing
   private readonly wakes: SharedTimer
   private readonly maxResponseBytes: number
   private readonly begins: BeginCounts = {
@@ -74,44 +78,26 @@ export class Idempotency implements IdempotencyApi {
   }
 
   constructor(private readonly parts: IdempotencyParts) {
-    const { store, options, clock, monotonicMs = () => performance.now() } = parts
+    const { store, options, clock, timing = systemTiming } = parts
     this.verbs = new Verbs(store, clock, options.timeoutMs)
     this.polls = new Polls(
       (key) => this.verbs.read(key),
       (record) => this.verbs.isOver(record),
+      timing,
     )
-    this.monotonicMs = monotonicMs
-    this.wakes = new SharedTimer(monotonicMs)
+    this.timing = timing
+    const isOfSystem = timing.after === systemTiming.after
+    const after: Timing['after'] = (ms, work) => timing.after(ms, work)
+    this.wakes = new SharedTimer(() => timing.monotonicMs(), false, false, isOfSystem ? undefined : after)
     this.maxResponseBytes = Math.min(options.maxResponseBytes, store.maxResponseBytes)
   }
 
   /** Executes the work, or returns the stored response. Rethrows what the work throws. */
-  async run<T>(
+  run<T>(
     request: RunRequest,
     work: (context: WorkContext) => T | Promise<T>,
   ): Promise<RunResult<Awaited<T>>> {
-    const { ending: endings, ...asked } = request
-    const held = await this.hold(asked)
-    if (held.outcome !== 'held') return held as Replay<Awaited<T>> | Refused
-    const { claim } = held
-    const { attempt } = claim
-    const { context, stop } = followed(claim.context, request.signal)
-    const policy = endings === undefined ? defaultEnding : { ...defaultEnding, ...endings }
-    let value: Awaited<T>
-    try {
-      value = await work(context)
-    } catch (error) {
-      await this.endByError(claim, () => policy.ofError(error), error)
-      throw error
-    } finally {
-      stop()
-    }
-    const ending = await this.endingOf(claim, value, policy.ofValue)
-    if (ending === 'complete') await claim.complete(value)
-    else if (ending === 'fail') await claim.fail(undefined)
-    else await claim.release()
-    const executed = { outcome: 'executed', value, attempt } as const
-    return context.degraded ? { ...executed, degraded: true } : executed
+    return runHeld((asked) => this.hold(asked), this.parts.report, request, work)
   }
 
   /** Like `run`, for callers that end the claim elsewhere. The claim is renewed until then. */
@@ -119,9 +105,9 @@ export class Idempotency implements IdempotencyApi {
     const waitMs = checkedWait(request)
     const token = newToken()
     const claim = parseClaim(request, ownerOf(token), this.parts.options)
-    const waitUntil = this.monotonicMs() + waitMs
+    const waitUntil = this.timing.monotonicMs() + waitMs
     let { onUnavailable = this.parts.options.onUnavailable } = request
-    for (let since = this.monotonicMs(); ; since = this.monotonicMs()) {
+    for (let since = this.timing.monotonicMs(); ; since = this.timing.monotonicMs()) {
       let answer: ClaimOutcome
       try {
         answer = await this.verbs.claim(claim, onUnavailable === 'block')
@@ -138,7 +124,7 @@ export class Idempotency implements IdempotencyApi {
       }
       const judged = this.judge(claim, answer)
       const told = judged instanceof Promise ? await judged : judged
-      const leftMs = waitUntil - this.monotonicMs()
+      const leftMs = waitUntil - this.timing.monotonicMs()
       if (told.outcome !== 'refused' || told.reason !== 'in-progress' || leftMs <= 0) return this.told(told)
       const ended = await this.polls.ended(claim.key, leftMs, request.signal)
       if (request.signal?.aborted) throw aborted(request.signal)
@@ -192,6 +178,11 @@ export class Idempotency implements IdempotencyApi {
     return record && toView(record, key.operation)
   }
 
+  async list(query: RecordQuery = {}): Promise<ListedPage<ListedRecordView>> {
+    const { store, clock, options } = this.parts
+    return listRecords(store, options.naming, clock.now(), query)
+  }
+
   async delete(key: RecordKey): Promise<boolean> {
     return this.verbs.remove(this.named(key))
   }
@@ -209,13 +200,14 @@ export class Idempotency implements IdempotencyApi {
   }
 
   private held({ key, owner, leaseMs }: Claim, token: string, attempt: number, since: number): HoldResult {
-    const { maxResponseBytes, monotonicMs, wakes } = this
+    const { maxResponseBytes, timing, wakes } = this
+    const monotonicMs = () => timing.monotonicMs()
     this.begun(attempt)
     const { maxWorkMs } = this.parts.options
     const extend = () => this.verbs.extend(key, owner, leaseMs)
     const heartbeat = new Heartbeat({ leaseMs, maxWorkMs, extend, monotonicMs, wakes }, since)
     const facts = { key, token, owner, attempt, maxResponseBytes }
-    return { outcome: 'held', claim: new HeldClaim(this.verbs, facts, heartbeat) }
+    return { outcome: 'held', claim: new EngineClaim(this.verbs, facts, heartbeat) }
   }
 
   /** The caller aborted, so release its claim. If that fails, the claim ends with its lease. */
@@ -243,31 +235,6 @@ export class Idempotency implements IdempotencyApi {
     return { outcome: 'held', claim: unguarded() }
   }
 
-  /** The work succeeded. If the policy throws, complete anyway, so that the work is not executed again. */
-  private async endingOf(claim: Held, value: unknown, choose: (value: unknown) => Ending): Promise<Ending> {
-    try {
-      return choose(value)
-    } catch (error) {
-      await claim.complete(value)
-      throw error
-    }
-  }
-
-  /** The caller gets the error of the work. A failure to record it is only reported. */
-  private async endByError(claim: Held, ending: () => 'fail' | 'release', error: unknown): Promise<void> {
-    let chosen: 'fail' | 'release' = 'fail'
-    try {
-      chosen = ending()
-    } catch (failure) {
-      this.parts.report('the function that decides on failed requests threw', failure)
-    }
-    try {
-      await (chosen === 'release' ? claim.release() : claim.fail(error))
-    } catch (failure) {
-      this.parts.report('a failed request could not be recorded as failed', failure)
-    }
-  }
-
   private judge(
     claim: Claim,
     { record, at }: ClaimOutcome & { outcome: 'found' },
@@ -282,20 +249,6 @@ export class Idempotency implements IdempotencyApi {
     const retryAfterMs = Math.max(1, Math.min(leftMs, Math.max(1000, at - record.updatedAt)))
     return { outcome: 'refused', reason: 'in-progress', retryAfterMs }
   }
-}
-
-/** A context whose signal aborts when the claim is lost or when the caller aborts. */
-function followed(
-  context: WorkContext,
-  given: AbortSignal | undefined,
-): { context: WorkContext; stop: () => void } {
-  if (given === undefined) return { context, stop: () => {} }
-  const over = new AbortController()
-  const stops = [follow(context.signal, over), follow(given, over)]
-  const stop = () => {
-    for (const end of stops) end()
-  }
-  return { context: { ...context, signal: over.signal }, stop }
 }
 
 /** Also matches records that an earlier version wrote under a bare name, without the operation. */

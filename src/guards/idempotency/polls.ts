@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Timing } from '../../core/timing.js'
 import type { StoredRecord } from './port.js'
 import type { RecordKey } from './types.js'
 
@@ -22,6 +23,7 @@ export class Polls {
     private readonly read: Read,
     /** By the engine's clock, as far as it is known. */
     private readonly isOver: (record: StoredRecord | undefined) => boolean,
+    private readonly timing: Timing,
   ) {}
 
   /** The record when its owner no longer had it. Undefined after the timeout, or if the record was deleted. */
@@ -31,14 +33,16 @@ export class Polls {
     signal: AbortSignal | undefined,
   ): Promise<StoredRecord | undefined> {
     const poll = this.join(key)
-    const timeUp = new AbortController()
-    const isUp = sleep(timeoutMs, undefined, {
-      signal: signal === undefined ? timeUp.signal : AbortSignal.any([signal, timeUp.signal]),
-    }).catch(() => undefined)
+    let giveUp = () => {}
+    const isUp = new Promise<undefined>((resolve) => (giveUp = () => resolve(undefined)))
+    const callOff = this.timing.after(timeoutMs, giveUp)
+    if (signal?.aborted) giveUp()
+    signal?.addEventListener('abort', giveUp, { once: true })
     try {
       return await Promise.race([poll.ended, isUp])
     } finally {
-      timeUp.abort()
+      callOff()
+      signal?.removeEventListener('abort', giveUp)
       poll.waiters--
     }
   }

@@ -1,3 +1,4 @@
+import type { Listing, ListingRequest } from '../../core/listing.js'
 import type { RecordKey, RecordStatus } from './types.js'
 
 /**
@@ -36,6 +37,8 @@ export interface IdempotencyStore {
   /** The new lease starts now. The record lives at least as long as its lease. */
   extend(key: RecordKey, owner: string, leaseMs: number, now: number): Promise<OwnerOutcome>
   read(key: RecordKey, now: number): Promise<StoredRecord | undefined>
+  /** Records by the beginning of their key, without their responses; of one operation if it is given. */
+  list(request: ListingRequest & { operation?: string }, now: number): Promise<Listing<ListedRecord>>
   /** False if there was none. */
   remove(key: RecordKey): Promise<boolean>
   /** Deletes expired records in a small step. Engines that expire records themselves return `more: false`. */
@@ -75,6 +78,8 @@ export interface Completion {
 
 /** Plain JSON text, so that other programs can read it, or the same compressed. */
 export type StoredResponse = { encoding: 'json'; text: string } | { encoding: 'gzip'; bytes: Uint8Array }
+
+export type ListedRecord = Omit<StoredRecord, 'response' | 'isForeign' | 'takesOver'>
 
 export interface StoredRecord {
   key: RecordKey

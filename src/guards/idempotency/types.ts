@@ -1,4 +1,8 @@
-export type RecordStatus = 'IN_PROGRESS' | 'COMPLETED' | 'FAILED'
+import type { JsonForm } from '../../core/json-form.js'
+import type { ListingQuery } from '../../core/listing.js'
+
+export const RECORD_STATUSES = ['IN_PROGRESS', 'COMPLETED', 'FAILED'] as const
+export type RecordStatus = (typeof RECORD_STATUSES)[number]
 
 export interface RecordKey {
   /** For example PRODUCE or CONSUME. */
@@ -12,19 +16,26 @@ export interface RecordKey {
  */
 export type OnLeaseExpired = 'reclaim' | 'unknown'
 
-export interface IdempotentRequest extends RecordKey {
-  /**
-   * Identifies the request: another payload under the same key is refused. Give either this or `requestHash`. With
-   * neither, the request has no payload.
-   */
-  payload?: unknown
-  /**
-   * The payload as received. A record of another program that holds the SHA-256 of these
-   * bytes then counts as this request.
-   */
-  rawPayload?: string | Uint8Array
-  /** Computed by the caller over the parts of the request that matter. */
-  requestHash?: string
+/** What identifies a request. With neither a payload nor a hash, the request has no payload. */
+export type RequestIdentity =
+  | {
+      /** Another payload under the same key is refused. */
+      payload?: unknown
+      /**
+       * The payload as received. A record of another program that holds the SHA-256 of these
+       * bytes then counts as this request.
+       */
+      rawPayload?: string | Uint8Array
+      requestHash?: undefined
+    }
+  | {
+      /** Computed by the caller over the parts of the request that matter. */
+      requestHash: string
+      payload?: undefined
+      rawPayload?: undefined
+    }
+
+interface ClaimOptions extends RecordKey {
   /** Another caller may take over the claim if its owner has not renewed it for this long. */
   leaseMs?: number
   /** Lifetime of the record, within the configured range. */
@@ -33,7 +44,9 @@ export interface IdempotentRequest extends RecordKey {
   onLeaseExpired?: OnLeaseExpired
 }
 
-export interface HoldRequest extends IdempotentRequest {
+export type IdempotentRequest = ClaimOptions & RequestIdentity
+
+interface HoldOptions {
   /** How long to wait for another caller that is executing the request. 0: do not wait. */
   waitMs?: number
   /** Aborts the wait. */
@@ -42,7 +55,9 @@ export interface HoldRequest extends IdempotentRequest {
   onUnavailable?: 'block' | 'allow'
 }
 
-export interface RunRequest extends HoldRequest {
+export type HoldRequest = IdempotentRequest & HoldOptions
+
+export type RunRequest = HoldRequest & {
   /** Decides what happens to the record after the work. See `defaultEnding`. */
   ending?: EndingPolicy
 }
@@ -91,7 +106,8 @@ export type Begun = Claimed | Replay<unknown> | Refused
 
 export type RunResult<T> =
   | { outcome: 'executed'; value: T; attempt: number; degraded?: true }
-  | Replay<T>
+  /** The answer was stored as JSON. */
+  | Replay<JsonForm<T>>
   | Refused
 
 /** Context passed to the work function. */
@@ -107,6 +123,33 @@ export interface WorkContext {
 }
 
 /** A record with the field names of the source table, and some added fields. */
+export interface RecordQuery extends ListingQuery {
+  /** Only records of this operation. */
+  operation?: string
+  status?: RecordStatus
+  /** Only claims whose lease has ended. */
+  leaseEnded?: boolean
+  /** Only records that were last changed at least so long ago. */
+  olderThanSeconds?: number
+}
+
+/** A record without its request, its response and its owner. Times are ISO 8601. */
+export interface ListedRecordView {
+  operation: string
+  key: string
+  status: RecordStatus
+  attempt: number
+  createdAt: string
+  updatedAt: string
+  expiresAt: string
+  /** Of a claim: another caller may take over from then on. */
+  leaseUntil?: string
+  omittedBytes?: number
+  error?: string
+  /** Since it was last changed. */
+  ageMs: number
+}
+
 export interface RecordView {
   pk: string
   operationType: string

@@ -119,7 +119,8 @@ function asUnknown(error: unknown): unknown {
   return new CatracaError('UNKNOWN_OUTCOME', error.message, { cause: error })
 }
 
-async function retried<T>(ask: () => Promise<T>, until: number, first: unknown): Promise<T> {
+/** Repeats a call that the engine did not answer. */
+export async function retried<T>(ask: () => Promise<T>, until: number, first: unknown): Promise<T> {
   let failure = first
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
     if (!isUnavailable(failure) || performance.now() + pauseMs >= until) throw failure

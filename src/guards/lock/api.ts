@@ -1,4 +1,5 @@
-import type { AcquireOptions, Extended, LockAnswer, LockState } from './types.js'
+import type { ListedPage } from '../../core/listing.js'
+import type { AcquireOptions, Extended, HeldLockState, LockAnswer, LockQuery, LockState } from './types.js'
 
 /** The lock API. The library implements it, and the remote half of the CLI as far as commands need it. */
 export interface LocksApi {
@@ -9,6 +10,8 @@ export interface LocksApi {
   /** False: the token no longer held the lock. */
   release(name: string, token: string): Promise<boolean>
   status(name: string): Promise<LockState>
+  /** Locks that are held. A page may be short, or empty, although there is more. */
+  list(query?: LockQuery): Promise<ListedPage<HeldLockState>>
   /** Releases the lock for any holder, for operators. False if it was not held. */
   forceRelease(name: string): Promise<boolean>
 }

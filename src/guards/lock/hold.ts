@@ -103,13 +103,13 @@ export class Hold {
 
   private extendAfter(ms: number): void {
     this.stopExtending()
-    this.stopExtending = this.around.timing.after(ms, () => {
+    this.stopExtending = this.around.timing.after(ms, () =>
       this.extend().catch((error) => {
         if (this.isOver) return
         this.around.report('a lock could not be extended', error)
         this.extendAfter(this.ttlMs * RETRY_SHARE)
-      })
-    })
+      }),
+    )
   }
 
   private lose(): void {

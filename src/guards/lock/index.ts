@@ -2,19 +2,22 @@ import { type Clock, isoTime } from '../../core/clock.js'
 import { Deadlines, isUnavailable } from '../../core/deadlines.js'
 import { Durations } from '../../core/figures.js'
 import { identifier } from '../../core/identifiers.js'
+import { type ListedPage, listedPage, minimumAge, parseListing } from '../../core/listing.js'
+import { systemTiming, type Timing } from '../../core/timing.js'
 import { acquired, closed, unavailable } from './answers.js'
 import type { LocksApi } from './api.js'
 import { checkTtl, checkWait, type LockOptions, validitySince } from './options.js'
-import type { Attempt, LockStore } from './port.js'
-import { systemTiming, type Timing } from './timing.js'
+import type { Attempt, ListedLock, LockStore } from './port.js'
 import { checkToken, newToken, ownerOf } from './token.js'
 import type {
   AcquireOptions,
   Extended,
   HeldByOther,
   HeldLock,
+  HeldLockState,
   HeldLocks,
   LockAnswer,
+  LockQuery,
   LockState,
   WithLockOptions,
 } from './types.js'
@@ -261,6 +264,15 @@ export class Locks implements LocksApi {
     }
   }
 
+  async list({ olderThanSeconds, ...query }: LockQuery = {}): Promise<ListedPage<HeldLockState>> {
+    const minimumMs = minimumAge('olderThanSeconds', olderThanSeconds)
+    const now = this.clock.now()
+    const { items, next } = await this.store.list(parseListing(query), now)
+    const held = items.map((lock) => heldState(lock, now))
+    const isOldEnough = ({ heldForMs = 0 }: HeldLockState) => heldForMs >= minimumMs
+    return listedPage(held.filter(isOldEnough), next)
+  }
+
   async forceRelease(name: string): Promise<boolean> {
     const id = identifier('name', name)
     const removed = await this.deadlines.change(this.store.remove(id, this.clock.now()))
@@ -286,3 +298,10 @@ export class Locks implements LocksApi {
     if (this.isClosed) throw closed()
   }
 }
+
+/** A fence is the time at which its lock was acquired, in microseconds, unless that clock went back. */
+const heldState = ({ name, fence, expiresAt }: ListedLock, now: number): HeldLockState => ({
+  name,
+  ...(fence !== undefined && { fence, heldForMs: Math.max(0, Math.round(now - fence / 1000)) }),
+  ...(expiresAt !== undefined && { expiresAt: isoTime(expiresAt) }),
+})

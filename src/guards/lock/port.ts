@@ -1,3 +1,5 @@
+import type { Listing, ListingRequest } from '../../core/listing.js'
+
 /**
  * What locks need from an engine: one record per name. The engine makes each change as one atomic decision across
  * all processes.
@@ -23,6 +25,8 @@ export interface LockStore {
   release(name: string, owner: string, now: number): Promise<OwnerOutcome>
   /** Undefined when nothing is stored for the name. */
   read(name: string, now: number): Promise<StoredLock | undefined>
+  /** The locks that are held, by the beginning of their name. */
+  list(request: ListingRequest, now: number): Promise<Listing<ListedLock>>
   /** Releases the lock for any holder, for operators. False if it was not held. */
   remove(name: string, now: number): Promise<boolean>
   /**
@@ -52,6 +56,10 @@ export type AttemptOutcome =
 
 /** `lost`: the owner no longer holds the lock. Nothing was changed. */
 export type OwnerOutcome = 'done' | 'lost'
+
+export interface ListedLock extends Pick<StoredLock, 'fence' | 'expiresAt'> {
+  name: string
+}
 
 export interface StoredLock {
   isHeld: boolean

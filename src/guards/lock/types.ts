@@ -1,3 +1,5 @@
+import type { ListingQuery } from '../../core/listing.js'
+
 export interface AcquireOptions {
   /** The lock expires after this time unless it is extended. Default: 30 s. */
   ttlMs?: number
@@ -35,6 +37,17 @@ export interface Extended {
   expiresAt: string
   validForMs: number
   validUntilMs: number
+}
+
+export interface LockQuery extends ListingQuery {
+  /** Only locks that were acquired at least so long ago. */
+  olderThanSeconds?: number
+}
+
+/** A lock that is held; never by whom. */
+export interface HeldLockState extends Omit<LockState, 'held'> {
+  /** Since it was acquired, by its fence. Extending a lock does not change it. */
+  heldForMs?: number
 }
 
 export interface LockState {

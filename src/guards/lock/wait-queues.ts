@@ -1,4 +1,5 @@
-import type { Timing } from './timing.js'
+import { later } from '../../core/timers.js'
+import type { Timing } from '../../core/timing.js'
 
 interface Waiter {
   /** Set while waiting. A notification during a call to the store is remembered in `isTold`. */
@@ -58,7 +59,8 @@ export class WaitQueues {
     const line = this.lines.get(name)
     const first = line?.waiters[0]
     if (line === undefined || first === undefined) return
-    if (line.yields) this.timing.after(this.random() * YIELD_MS, () => tell(first))
+    // Always in real time: it is other processes that get a chance.
+    if (line.yields) later(() => tell(first), this.random() * YIELD_MS)
     else tell(first)
   }
 

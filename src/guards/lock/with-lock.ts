@@ -1,10 +1,10 @@
 import { follow, refuseAborted } from '../../core/abort.js'
 import { CatracaError, invalid } from '../../core/errors.js'
 import { identifier } from '../../core/identifiers.js'
+import type { Timing } from '../../core/timing.js'
 import type { LocksApi } from './api.js'
 import { Hold } from './hold.js'
 import { checkTtl, checkWait, DEFAULT_WAIT_MS, MOST_NAMES } from './options.js'
-import type { Timing } from './timing.js'
 import type { HeldByOther, HeldLock, HeldLocks, WithLockOptions } from './types.js'
 
 export interface Holding {

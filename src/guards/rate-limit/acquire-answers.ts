@@ -3,12 +3,29 @@ import { unavailability } from '../../core/deadlines.js'
 import { CatracaError } from '../../core/errors.js'
 import type { NamedCounts } from '../../core/figures.js'
 import { Admission } from './admission.js'
-import { type AcquireCall, type CallCosts, denial, leaseOf, parentOf, violationsOf } from './answers.js'
+import {
+  type AcquireCall,
+  type CallCosts,
+  denial,
+  leaseOf,
+  parentOf,
+  statusesOf,
+  violationsOf,
+} from './answers.js'
 import type { DeniedTop } from './denied-top.js'
 import type { Exhausted } from './exhausted.js'
 import { type Leases, NO_LEASE } from './leases.js'
+import type { LocalLimits } from './local-limits/index.js'
+import type { Reconciler } from './local-limits/reconciler.js'
 import type { Taken } from './port.js'
-import type { AcquireAnswer, AcquireRequest, Admitted, Denied, OnUnavailable, Violation } from './types.js'
+import type {
+  AcquireAnswer,
+  AcquireRequest,
+  Admitted,
+  Denied,
+  LimitsOnUnavailable,
+  Violation,
+} from './types.js'
 import type { UsageCounter } from './usage.js'
 
 export interface LimitCounts {
@@ -21,6 +38,9 @@ export interface LimitCounts {
   /** The engine did not answer: the call was admitted, or refused with an error. */
   degradedAllowed: number
   degradedBlocked: number
+  /** The engine did not answer: this process decided by its share of the limits. */
+  localAllowed: number
+  localDenied: number
 }
 
 export const LIMIT_OUTCOMES = [
@@ -29,6 +49,8 @@ export const LIMIT_OUTCOMES = [
   'shadow_denied',
   'degraded_allowed',
   'degraded_blocked',
+  'local_allowed',
+  'local_denied',
 ] as const
 /** Outcome of an acquire. `shadow_denied`: admitted, but a shadow limit would have denied. */
 export type LimitOutcome = (typeof LIMIT_OUTCOMES)[number]
@@ -40,7 +62,20 @@ export interface AnswerParts {
   leaseMs: number
   usage: UsageCounter
   clock: Clock
+  /** Times `local`. */
+  steady: Clock
   decisions: NamedCounts<LimitOutcome>
+  local: LocalLimits
+  /** Charges to the engine what was admitted without it. */
+  reconciler: Reconciler
+}
+
+/** A call that the engine did not decide. */
+export interface Undecided {
+  readonly resource: string
+  readonly onUnavailable: LimitsOnUnavailable
+  /** Absent if it is not known which limits there are. */
+  readonly wanted?: readonly CallCosts[] | undefined
 }
 
 /** Turns decisions into answers, and counts them. */
@@ -52,6 +87,8 @@ export class AcquireAnswers {
     shadowDenied: 0,
     degradedAllowed: 0,
     degradedBlocked: 0,
+    localAllowed: 0,
+    localDenied: 0,
   }
 
   constructor(private readonly parts: AnswerParts) {}
@@ -68,6 +105,8 @@ export class AcquireAnswers {
   /** The answer to a decision of the engine. */
   decided({ wanted, since }: AcquireCall, taken: Taken): AcquireAnswer {
     const now = this.parts.clock.now()
+    const { local, reconciler } = this.parts
+    if (local.owes) reconciler.start(taken.at)
     return taken.allowed ? this.admit(wanted, taken, now) : this.deny(wanted, taken, since, now)
   }
 
@@ -116,20 +155,49 @@ export class AcquireAnswers {
   }
 
   /** The answer when the engine cannot decide. */
-  degraded(error: unknown, onUnavailable: OnUnavailable, resource: string): AcquireAnswer {
+  degraded(error: unknown, undecided: Undecided): AcquireAnswer {
+    const { resource, onUnavailable } = undecided
+    const decided = onUnavailable === 'local' ? this.decideHere(undecided) : undefined
+    if (decided !== undefined) return decided
     // Without the store, an unknown resource name may be made up. It must not take a counter from real resources.
     const decisions = this.parts.decisions.ofKnown(resource)
-    if (onUnavailable === 'block') {
+    if (onUnavailable !== 'allow') {
       this.counts.degradedBlocked++
       decisions.degraded_blocked++
-      const message = 'limits cannot be decided, and onUnavailable is block'
+      const message = `limits cannot be decided, and onUnavailable is ${onUnavailable}`
       throw new CatracaError(unavailability(error), message, { cause: error, facts: { degraded: true } })
     }
     this.counts.degradedAllowed++
     decisions.degraded_allowed++
     return { allowed: true, degraded: true, leaseId: NO_LEASE, limits: {} }
   }
-  /** The caller gets an error, so its cost is given back. */
+
+  /** Decides by the share of the limits that this process has. Undefined if it does not know the limits. */
+  private decideHere({ resource, wanted }: Undecided): AcquireAnswer | undefined {
+    const { local, clock, steady, decisions } = this.parts
+    const decided = wanted && local.take(wanted, steady.now())
+    if (decided === undefined) return undefined
+    const { taken, wanted: shares, leaseId } = decided
+    const counts = decisions.ofKnown(resource)
+    this.countUsage(shares, taken.allowed ? taken : undefined, clock.now())
+    if (!taken.allowed) {
+      this.counts.localDenied++
+      counts.local_denied++
+      return { ...denial(shares, taken), degraded: true }
+    }
+    this.counts.localAllowed++
+    counts.local_allowed++
+    const [{ policies }] = shares as [CallCosts]
+    const limits = statusesOf(shares[0]!, taken.views[0]!)
+    const shadowViolations = violationsOf(shares, taken, true)
+    return {
+      ...{ allowed: true, degraded: true, leaseId, limits, policies },
+      ...parentOf(shares, taken),
+      ...(shadowViolations.length > 0 && { shadowViolations }),
+    }
+  }
+
+  /** The caller gets no admission of the engine, so its cost is given back. */
   async returnAll(wanted: readonly CallCosts[], taken: Taken): Promise<void> {
     if (!taken.allowed) return
     const { leases, leaseMs } = this.parts

@@ -20,7 +20,8 @@ import type {
   EntityRecord,
   InlineLimits,
   Limits,
-  OnUnavailable,
+  LimitsOnUnavailable,
+  Subject,
 } from './types.js'
 
 export interface AcquirerParts {
@@ -97,8 +98,8 @@ export class Acquirer {
     const callLimits = inlineLimits(request.limits, inline)
     // Limits that may only tighten do not apply to the parent.
     const parentLimits = inline === 'any' ? callLimits : undefined
-    let onUnavailable: OnUnavailable | undefined
-    const wanted: CallCosts[] = []
+    let onUnavailable: LimitsOnUnavailable | undefined
+    let wanted: CallCosts[] = []
     try {
       const found = this.parts.policies.find(subject, callLimits, inline)
       const { policy, record } = found instanceof Promise ? await found : found
@@ -123,15 +124,39 @@ export class Acquirer {
       if (this.parts.deadlines.isOver(begunAt)) throw this.parts.deadlines.late()
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      return this.parts.answers.degraded(
-        error,
-        onUnavailable ?? this.parts.policies.onUnavailableOf(subject),
-        subject.resource,
-      )
+      onUnavailable ??= this.parts.policies.onUnavailableOf(subject)
+      const { resource } = subject
+      if (onUnavailable !== 'local') return this.parts.answers.degraded(error, { resource, onUnavailable })
+      wanted = this.lastKnownCosts(subject, request, callLimits, inline)
+      return this.parts.answers.degraded(error, {
+        resource,
+        onUnavailable,
+        ...(wanted.length > 0 && { wanted }),
+      })
     }
     const { signal } = request
     const asked = { wanted, signal, since: callLimits === undefined ? since : undefined, onUnavailable }
     return this.callEngine(asked, this.parts.clock.now(), begunAt)
+  }
+
+  /** The costs by the configuration as last known. Empty if it is not known, also of the parent. */
+  private lastKnownCosts(
+    subject: Subject,
+    request: AcquireRequest,
+    callLimits: Limits | undefined,
+    inline: InlineLimits,
+  ): CallCosts[] {
+    const { policies } = this.parts
+    const found = policies.findLastKnown(subject, callLimits, inline)
+    if (found === undefined) return []
+    const { policy, record } = found
+    const limits = costsOf(policy, request.consume)
+    const own = { ...subject, limits, policies: policy.told, known: undefined }
+    if (record === undefined || !(request.cascade ?? record.cascade)) return [own]
+    const parent = { entity: record.parent, resource: subject.resource }
+    const above = policies.findLastKnown(parent, inline === 'any' ? callLimits : undefined)?.policy
+    if (above === undefined) return []
+    return [own, { ...parent, limits: parentCostsOf(above, limits), policies: above.told, known: undefined }]
   }
 
   private async addParent(wanted: CallCosts[], record: EntityRecord, callLimits: Limits | undefined) {

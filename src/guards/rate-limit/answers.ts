@@ -3,7 +3,7 @@ import type { PolicyCost } from './costs.js'
 import type { LeaseContent } from './lease-token.js'
 import type { ResolvedSubject } from './policies.js'
 import type { Taken } from './port.js'
-import type { Denied, LimitPolicy, LimitStatus, OnUnavailable, Subject, Violation } from './types.js'
+import type { Denied, LimitPolicy, LimitStatus, LimitsOnUnavailable, Subject, Violation } from './types.js'
 
 /** A subject and what a call takes from it. */
 export interface CallCosts extends Subject {
@@ -21,7 +21,7 @@ export interface AcquireCall {
    * The version of `Exhausted` before the call. Absent if the call had its own limits: then the denial is not cached.
    */
   since: number | undefined
-  onUnavailable: OnUnavailable
+  onUnavailable: LimitsOnUnavailable
 }
 
 export function statusesOf({ limits }: CallCosts, views: readonly LimitView[]): Record<string, LimitStatus> {
@@ -70,8 +70,12 @@ export function parentOf(
 }
 
 /** What was actually taken: nothing from a shadow limit that would have denied. Such limits can still be adjusted. */
-export function leaseOf(wanted: readonly CallCosts[], { at, views }: Taken, leaseMs: number): LeaseContent {
-  const subjects = wanted.map(({ entity, resource, limits }, i) => ({
+export function leaseOf(
+  wanted: readonly CallCosts[],
+  { at, views, from = wanted }: Taken,
+  leaseMs: number,
+): LeaseContent {
+  const subjects = from.map(({ entity, resource, limits }, i) => ({
     entity,
     resource,
     limits: limits.map(({ name, rule, cost }, j) => ({

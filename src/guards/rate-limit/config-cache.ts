@@ -84,7 +84,7 @@ export class ConfigCache {
   }
 
   /** The cached configuration of each level, fresh or not. */
-  lastKnown(subject: Subject): SubjectLevels {
+  lastKnown(subject: Subject): SubjectLevels & Pick<SubjectConfig, 'record'> {
     const { system, resource, systemAll, entity } = this.known(subject)
     return {
       system: system?.value,
@@ -92,6 +92,7 @@ export class ConfigCache {
       systemAll: systemAll?.value,
       entity: entity?.entity,
       entityAll: entity?.entityAll,
+      record: entity?.record,
     }
   }
 

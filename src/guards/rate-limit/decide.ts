@@ -20,27 +20,51 @@ export function decide(
   subjects: readonly { limits: readonly LimitCost[] }[],
   now: number,
 ): Decision {
-  const verdicts = subjects.map(({ limits }, i) =>
-    limits.map((limit) => judge(before[i]!, limit, limit.cost, now)),
-  )
-  const allowed = subjects.every(({ limits }, i) =>
-    limits.every((limit, j) => limit.shadow || verdicts[i]![j]!.retryAfterMs === 0),
-  )
-  if (!allowed) {
-    const views = subjects.map(({ limits }, i) =>
-      limits.map((limit, j) => {
-        const verdict = verdicts[i]![j]!
-        // Nothing was taken from this limit either, so show its current state.
-        return toView(verdict.retryAfterMs > 0 ? verdict : judge(before[i]!, limit, 0, now))
-      }),
-    )
-    return { allowed, views, states: subjects.map(({ limits }, i) => rewind(before[i]!, limits, now)) }
+  const verdicts: AlgorithmResult[][] = []
+  let allowed = true
+  for (let i = 0; i < subjects.length; i++) {
+    const { limits } = subjects[i]!
+    const ofSubject: AlgorithmResult[] = []
+    for (let j = 0; j < limits.length; j++) {
+      const limit = limits[j]!
+      const verdict = judge(before[i]!, limit, limit.cost, now)
+      if (verdict.retryAfterMs > 0 && !limit.shadow) allowed = false
+      ofSubject.push(verdict)
+    }
+    verdicts.push(ofSubject)
   }
-  return {
-    allowed,
-    views: verdicts.map((ofSubject) => ofSubject.map(toView)),
-    states: subjects.map(({ limits }, i) => merge(before[i]!, limits, verdicts[i]!)),
+  return allowed ? admission(before, subjects, verdicts) : denial(before, subjects, verdicts, now)
+}
+
+// Loops, because this runs for every call of the embedded engine: the callbacks of `map` took a sixth of its time.
+function admission(
+  before: readonly SubjectState[],
+  subjects: readonly { limits: readonly LimitCost[] }[],
+  verdicts: readonly (readonly AlgorithmResult[])[],
+): Decision {
+  const views: LimitView[][] = []
+  const states: (SubjectState | undefined)[] = []
+  for (let i = 0; i < subjects.length; i++) {
+    views.push(verdicts[i]!.map(toView))
+    states.push(merge(before[i]!, subjects[i]!.limits, verdicts[i]!))
   }
+  return { allowed: true, views, states }
+}
+
+function denial(
+  before: readonly SubjectState[],
+  subjects: readonly { limits: readonly LimitCost[] }[],
+  verdicts: readonly (readonly AlgorithmResult[])[],
+  now: number,
+): Decision {
+  const views = subjects.map(({ limits }, i) =>
+    limits.map((limit, j) => {
+      const verdict = verdicts[i]![j]!
+      // Nothing was taken from this limit either, so show its current state.
+      return toView(verdict.retryAfterMs > 0 ? verdict : judge(before[i]!, limit, 0, now))
+    }),
+  )
+  return { allowed: false, views, states: subjects.map(({ limits }, i) => rewind(before[i]!, limits, now)) }
 }
 
 /**
@@ -87,15 +111,22 @@ function merge(
   limits: readonly { name: string }[],
   after: readonly { state: LimitState | undefined }[],
 ): SubjectState | undefined {
-  if (limits.every(({ name }, i) => stateOf(before, name) === after[i]!.state)) return undefined
-  const named = new Set(limits.map(({ name }) => name))
+  let isChanged = false
+  for (let i = 0; i < limits.length; i++)
+    if (stateOf(before, limits[i]!.name) !== after[i]!.state) isChanged = true
+  if (!isChanged) return undefined
   const states: [string, LimitState][] = []
-  for (const [name, state] of before) if (!named.has(name)) states.push([name, state])
-  limits.forEach(({ name }, i) => {
+  for (const [name, state] of before) if (!isNamed(limits, name)) states.push([name, state])
+  for (let i = 0; i < limits.length; i++) {
     const { state } = after[i]!
-    if (state !== undefined) states.push([name, state])
-  })
+    if (state !== undefined) states.push([limits[i]!.name, state])
+  }
   return states
+}
+
+function isNamed(limits: readonly { name: string }[], name: string): boolean {
+  for (const limit of limits) if (limit.name === name) return true
+  return false
 }
 
 /** Per limit, the sum of the deltas that the lease has received since it was taken. */

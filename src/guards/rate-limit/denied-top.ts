@@ -9,7 +9,7 @@ const MINUTES = 60
 /** Per minute: the maximum number of resources, and of entity-limit pairs per resource. */
 const MAX_RESOURCES = 16
 const MAX_ENTRIES = 32
-const MAX_ITEMS = 100
+export const MAX_DENIED_ITEMS = 100
 const DEFAULT_ITEMS = 20
 const KNOWN_OF_QUERY = new KnownFields({ resource: true, limit: true })
 
@@ -82,8 +82,8 @@ export class DeniedTop {
   read(query: { resource?: string; limit?: number }, now: number): TopDenied {
     KNOWN_OF_QUERY.check(query)
     const { limit = DEFAULT_ITEMS } = query
-    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ITEMS) {
-      throw invalid('limit', `must be a whole number from 1 to ${MAX_ITEMS}`)
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_DENIED_ITEMS) {
+      throw invalid('limit', `must be a whole number from 1 to ${MAX_DENIED_ITEMS}`)
     }
     const wanted = query.resource === undefined ? undefined : plainName('resource', query.resource)
     const since = Math.max(now - MINUTES * MINUTE_MS, this.beganAt)

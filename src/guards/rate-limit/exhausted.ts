@@ -101,7 +101,8 @@ export class Exhausted {
     consume: Record<string, number> | undefined,
     now: number,
   ): Denied | undefined {
-    const known = this.subjects.get(resource)?.get(entity)
+    // Mostly nothing is exhausted.
+    const known = this.size === 0 ? undefined : this.subjects.get(resource)?.get(entity)
     if (known === undefined || now < known.at) return undefined
     if (consume === undefined && known.last !== undefined && known.lastAt === now) {
       const { denying } = known

@@ -1,14 +1,22 @@
 import type { Clock } from '../../core/clock.js'
-import { Deadlines } from '../../core/deadlines.js'
-import { CatracaError, isCatracaError } from '../../core/errors.js'
+import { Deadlines, isUnavailable } from '../../core/deadlines.js'
+import { CatracaError, invalid, isCatracaError } from '../../core/errors.js'
 import { NamedCounts, OTHER } from '../../core/figures.js'
-import { identifier } from '../../core/identifiers.js'
+import { identifier, plainName } from '../../core/identifiers.js'
+import { type ListedPage, listedPage, parseListing } from '../../core/listing.js'
 import { AcquireAnswers, LIMIT_OUTCOMES, type LimitCounts, type LimitOutcome } from './acquire-answers.js'
 import { Acquirer, inlineLimits } from './acquirer.js'
 import { statusesOf } from './answers.js'
-import type { AdjustOptions, LimitsApi, StatusOptions, UsageQuery } from './api.js'
+import type {
+  AdjustOptions,
+  LimitsApi,
+  StatusOptions,
+  SubjectQuery,
+  SubjectStatus,
+  UsageQuery,
+} from './api.js'
 import type { CacheFigures } from './config-cache.js'
-import { costsOf } from './costs.js'
+import { checkDelta, costsOf } from './costs.js'
 import { DeniedTop } from './denied-top.js'
 import { EngineStart } from './engine-start.js'
 import { Exhausted } from './exhausted.js'
@@ -17,7 +25,10 @@ import { Leases, NO_LEASE } from './leases.js'
 import { resourceName, resourceOrAll } from './levels.js'
 import { LimitConfigs } from './limit-configs.js'
 import { PrefetchingCounters } from './local-lease.js'
+import { LocalLimits } from './local-limits/index.js'
+import { Reconciler } from './local-limits/reconciler.js'
 import type { LimitOptions } from './options.js'
+import { wholeOf } from './parts.js'
 import { Policies } from './policies.js'
 import type { EntityUse, LimitEngine, UsageHour } from './port.js'
 import { quotaExceeded } from './quota-exceeded.js'
@@ -28,6 +39,7 @@ import type {
   InlineLimits,
   LeaseChange,
   LimitStatus,
+  Limits,
   ResourceUsage,
   Subject,
   TopDenied,
@@ -44,6 +56,8 @@ export interface LimitStats extends LimitCounts {
 export interface LimitDependencies {
   engine: LimitEngine
   clock: Clock
+  /** Times the shares that this process admits by itself. Absent: `clock`. */
+  steadyClock?: Clock
   options: LimitOptions
   report: (message: string, error: unknown) => void
   /** How many resources get their own counters. */
@@ -56,6 +70,8 @@ export interface HeldLease {
   readonly limits: Record<string, LimitStatus>
   adjust(delta: Record<string, number>, options?: AdjustOptions): Promise<LeaseChange>
 }
+
+const MAX_SUBJECTS = 100
 
 /** Rate limits: how many calls may pass, and how fast. */
 export class RateLimits extends LimitConfigs implements LimitsApi {
@@ -70,6 +86,8 @@ export class RateLimits extends LimitConfigs implements LimitsApi {
   private readonly beginning: EngineStart
   private readonly deadlines: Deadlines
   private readonly leasing: PrefetchingCounters | undefined
+  private readonly local: LocalLimits
+  private readonly reconciler: Reconciler
 
   constructor(private readonly dependencies: LimitDependencies) {
     const { engine, clock, options, report } = dependencies
@@ -86,8 +104,8 @@ export class RateLimits extends LimitConfigs implements LimitsApi {
     this.decisions = decisions
     const leases = new Leases(engine.counters, engine.configs, clock, deadlines, options.leaseSecret)
     this.leases = leases
-    const kept = { entities: options.usageEntities, ms: options.usageRetentionMs }
-    const usage = new UsageCounter(engine.usage, options.usage, kept, options.usageFlushMs, report)
+    const retention = { entities: options.usageEntities, ms: options.usageRetentionMs }
+    const usage = new UsageCounter(engine.usage, options.usage, retention, options.usageFlushMs, report)
     this.counter = usage
     const beginning = new EngineStart(
       () => Promise.all([leases.open(), engine.counters.take([], clock.now())]),
@@ -95,10 +113,15 @@ export class RateLimits extends LimitConfigs implements LimitsApi {
     )
     this.beginning = beginning
     const { localLease, leaseMs } = options
+    const { steadyClock: steady = clock } = dependencies
     this.leasing = localLease && new PrefetchingCounters(engine.counters, localLease, clock)
     const counters = this.leasing ?? engine.counters
     const takeHere = this.leasing?.takeHere
-    const answers = new AcquireAnswers({ exhausted, top, leases, leaseMs, usage, clock, decisions })
+    this.local = new LocalLimits(localShareOf(options))
+    this.reconciler = new Reconciler(this.local, engine.counters, { clock, steady }, leaseMs, report)
+    const { local, reconciler } = this
+    const kept = { exhausted, top, leases, leaseMs, local, reconciler, steady }
+    const answers = new AcquireAnswers({ ...kept, usage, clock, decisions })
     this.answers = answers
     this.acquirer = new Acquirer({
       counters,
@@ -187,11 +210,21 @@ export class RateLimits extends LimitConfigs implements LimitsApi {
    * same id. Without an id, each call is a new adjustment.
    */
   adjust(leaseId: string, delta: Record<string, number>, options: AdjustOptions = {}): Promise<LeaseChange> {
+    if (LocalLimits.isLease(leaseId)) return this.changeHere(leaseId, () => checkDelta(delta))
     return this.changeLease(leaseId, (lease) => this.leases.adjust(lease, delta, options.adjustmentId))
   }
 
   giveBack(leaseId: string): Promise<LeaseChange> {
+    if (LocalLimits.isLease(leaseId)) return this.changeHere(leaseId, () => 'all')
     return this.changeLease(leaseId, (lease) => this.leases.giveBack(lease))
+  }
+
+  private async changeHere(
+    leaseId: string,
+    change: () => Record<string, number> | 'all',
+  ): Promise<LeaseChange> {
+    const { clock, steadyClock = clock } = this.dependencies
+    return this.local.change(leaseId, change(), steadyClock.now())
   }
 
   private async changeLease(
@@ -202,8 +235,37 @@ export class RateLimits extends LimitConfigs implements LimitsApi {
     await this.beginning.ready()
     const lease = this.leases.read(leaseId)
     const changed = await change(lease)
-    for (const subject of lease.subjects) this.exhausted.forget(subject)
+    for (const subject of lease.subjects) this.exhausted.forget(wholeOf(subject))
     return changed
+  }
+
+  /**
+   * The costs of an acquire that takes the same amount of every limit, and whether every limit can ever hold it. Without
+   * the store, as last known; undefined if no limit is known.
+   */
+  async costOfEach(
+    { entity, resource, limits }: AcquireRequest,
+    amount: number,
+    inline: InlineLimits = 'any',
+  ): Promise<{ consume: Record<string, number> | undefined; fits: boolean }> {
+    const subject = subjectOf(entity, resource)
+    const given = inlineLimits(limits, inline)
+    const found = await this.findPolicy(subject, given, inline)
+    if (found === undefined) return { consume: undefined, fits: true }
+    const { limits: all } = found.policy
+    return {
+      consume: Object.fromEntries(all.map(({ costName }) => [costName, amount])),
+      fits: all.every(({ rule, shadow }) => shadow || amount <= rule.capacity),
+    }
+  }
+
+  private async findPolicy(subject: Subject, given: Limits | undefined, inline: InlineLimits) {
+    try {
+      return await this.policies.find(subject, given, inline)
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      return this.policies.findLastKnown(subject, given, inline)
+    }
   }
 
   /** What is left, without taking anything. `limits` as in `acquire`. */
@@ -228,6 +290,18 @@ export class RateLimits extends LimitConfigs implements LimitsApi {
       if (!isCatracaError(error, 'UNKNOWN_OUTCOME')) throw error
       throw new CatracaError('ENGINE_UNAVAILABLE', 'the engine did not answer', { cause: error })
     }
+  }
+
+  async subjects({ resource: given, ...query }: SubjectQuery = {}): Promise<ListedPage<SubjectStatus>> {
+    const request = parseListing({ limit: MAX_SUBJECTS, ...query })
+    if (request.limit > MAX_SUBJECTS) throw invalid('limit', `must be at most ${MAX_SUBJECTS}`)
+    const resource = given === undefined ? {} : { resource: plainName('resource', given) }
+    const { items, next } = await this.dependencies.engine.counters.list({ ...request, ...resource })
+    const statuses = items.map(async (subject) => {
+      const status = await this.status(subject.entity, subject.resource).catch(unlessUnconfigured)
+      return { ...subject, ...status }
+    })
+    return listedPage(await Promise.all(statuses), next)
   }
 
   async reset(entity: string, resource: string): Promise<void> {
@@ -287,12 +361,24 @@ export class RateLimits extends LimitConfigs implements LimitsApi {
   async close(): Promise<void> {
     this.policies.cache.close()
     this.exhausted.close()
+    await this.reconciler.settled()
     await this.leasing?.close()
     await this.counter.close()
   }
+}
+
+function localShareOf({ localShare }: LimitOptions): number {
+  if (localShare > 0 && localShare <= 1) return localShare
+  throw invalid('limits.localShare', 'must be above 0 and at most 1')
 }
 
 const subjectOf = (entity: string, resource: string): Subject => ({
   entity: identifier('entity', entity),
   resource: resourceName('resource', resource),
 })
+
+/** The configuration may have changed since the use was recorded. */
+function unlessUnconfigured(error: unknown): undefined {
+  if (!isCatracaError(error, 'LIMIT_NOT_CONFIGURED') && !isCatracaError(error, 'LIMIT_INCOMPLETE'))
+    throw error
+}

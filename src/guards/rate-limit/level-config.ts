@@ -1,16 +1,15 @@
 import { type FieldError, invalid } from '../../core/errors.js'
 import { identifier, plainName } from '../../core/identifiers.js'
-import type { ConfigAddress } from './api.js'
+import type { GivenAddress } from './api.js'
 import { ALL_RESOURCES, resourceName, resourceOrAll } from './levels.js'
 import { refusal } from './refusal.js'
 import { ALGORITHMS, MAX_AMOUNT, MAX_PERIOD_SECONDS } from './rule.js'
-import type { ConfigKey, LevelConfig, Limit, Limits } from './types.js'
+import { type ConfigKey, type LevelConfig, LIMITS_ON_UNAVAILABLE, type Limit, type Limits } from './types.js'
 
 /** Maximum number of limits of one resource at one level. */
 const MAX_LIMITS = 32
 
 const MODES = ['enforce', 'shadow'] as const
-const ON_UNAVAILABLE = ['allow', 'block'] as const
 
 type Check = (value: unknown) => string | undefined
 
@@ -36,7 +35,7 @@ const LIMIT_FIELDS: Record<keyof Limit, Check> = {
 }
 
 const CONFIG_FIELDS: Record<Exclude<keyof LevelConfig, 'limits' | 'unreadable'>, Check> = {
-  onUnavailable: oneOf(ON_UNAVAILABLE),
+  onUnavailable: oneOf(LIMITS_ON_UNAVAILABLE),
   autoUpdate: flag,
   strictVersion: flag,
 }
@@ -116,7 +115,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Validates the address of a configuration. */
-export function configKeyOf({ level, entity, identifier: id, resource }: ConfigAddress): ConfigKey {
+export function configKeyOf({ level, entity, identifier: id, resource }: GivenAddress): ConfigKey {
   if (entity === undefined) return parseConfigKey(level, id, resource)
   if (level !== 'entity') throw invalid('entity', 'is accepted on the entity level only')
   const key = parseConfigKey(level, entity, resource)

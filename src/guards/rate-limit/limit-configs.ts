@@ -1,18 +1,30 @@
+import { checkChanges, within } from '../../core/change-set.js'
+import { chunksOf } from '../../core/chunks.js'
 import { invalid } from '../../core/errors.js'
 import { identifier } from '../../core/identifiers.js'
-import { invalidCursor, parsePage } from '../allowlist/paging.js'
-import type { Page } from '../allowlist/types.js'
-import type { ConfigAddress, ConfigQuery, ListedConfig } from './api.js'
+import { invalidCursor, makeCursor, parsePage } from '../../core/paging.js'
+import type { Page, PageRequest } from '../allowlist/types.js'
+import type {
+  ConfigAddress,
+  ConfigChange,
+  ConfigQuery,
+  EntityChange,
+  ListedConfig,
+  ListedEntity,
+} from './api.js'
 import { refuseNewer } from './config-cache.js'
+import { changedOrConflict } from './config-set.js'
 import { configKeyOf as keyOf, parseConfigKey, parseLevelConfig } from './level-config.js'
 import { levelsOf, resourceOrAll } from './levels.js'
 import type { Policies } from './policies.js'
-import type { LimitConfigStore } from './port.js'
+import type { ConfigSetStep, LimitConfigStore } from './port.js'
 import type { Layer } from './resolve.js'
 import type { ConfigKey, EntityRecord, FieldLevel, Level, LevelConfig, ResolvedConfig } from './types.js'
 
 /** When filtering by resource: records read per batch, and batches per page. */
 const LISTED_PAGE = 1000
+/** Levels that one read asks for, when a set of changes is checked. */
+const READ_AT_ONCE = 50
 const MAX_LISTED_PAGES = 10
 const LEVELS: readonly Level[] = ['system', 'resource', 'entity']
 const MAX_CURSOR_LENGTH = 1000
@@ -67,6 +79,47 @@ export class LimitConfigs {
     return removed
   }
 
+  async changeConfigs(changes: readonly ConfigChange[]): Promise<{ changed: number }> {
+    const steps = checkChanges(changes, ({ config, ifMatch, ...address }) => {
+      const key = keyOf(address)
+      const parsed = config === undefined ? undefined : parseLevelConfig(key.level, config)
+      return [nameOf(key), { key, config: parsed, ifMatch }]
+    })
+    if (steps.length === 0) return { changed: 0 }
+    await this.checkAllWithLevelsBelow(steps)
+    const outcome = await this.store.changeAll(steps)
+    this.policies.cache.invalidate()
+    return changedOrConflict(outcome, steps)
+  }
+
+  /** Each record with the levels below it, as all of them are after the changes. */
+  private async checkAllWithLevelsBelow(
+    steps: readonly { key: ConfigKey; config: LevelConfig | undefined }[],
+  ): Promise<void> {
+    const after = new Map(steps.map(({ key, config }) => [nameOf(key), config]))
+    const set = steps.filter(({ config }) => config !== undefined)
+    const levels = set.map(({ key }) =>
+      levelsOf(key.level === 'entity' ? key.entity : undefined, key.resource),
+    )
+    const unread = new Map(levels.flat().map(([, key]) => [nameOf(key), key]))
+    for (const name of after.keys()) unread.delete(name)
+    for (const keys of chunksOf([...unread.values()], READ_AT_ONCE)) {
+      const { configs, schemaVersion } = await this.store.read(keys, undefined)
+      for (const config of configs) refuseNewer(schemaVersion, [config])
+      for (const [i, key] of keys.entries()) after.set(nameOf(key), configs[i])
+    }
+    for (const [i, { key, config }] of set.entries()) {
+      const layers = levels[i]!.map(([level, at]): Layer => ({ level, config: after.get(nameOf(at)) }))
+      const own = levels[i]!.findIndex(([, { level }]) => level === key.level)
+      within(`changes[${steps.indexOf(set[i]!)}].config`, () =>
+        this.policies.check(Object.keys(config!.limits), key.resource, [
+          { ...layers[own]!, config },
+          ...layers.slice(own + 1),
+        ]),
+      )
+    }
+  }
+
   private async checkWithLevelsBelow(key: ConfigKey, config: LevelConfig): Promise<void> {
     const { resource } = key
     const levels = levelsOf(key.level === 'entity' ? key.entity : undefined, resource)
@@ -104,12 +157,26 @@ export class LimitConfigs {
 
   async setEntity(id: string, record: { parent: string; cascade?: boolean }): Promise<void> {
     const entity = identifier('entity', id)
-    const parent = identifier('parent', record.parent)
-    const { cascade = true } = record
-    if (parent === entity) throw invalid('parent', 'must be another entity')
-    if (typeof cascade !== 'boolean') throw invalid('cascade', 'must be true or false')
-    await this.store.writeEntity(entity, { parent, cascade })
+    await this.store.writeEntity(entity, entityRecord(entity, record))
     this.policies.cache.invalidate(entity)
+  }
+
+  async listEntities(page: PageRequest = {}): Promise<Page<ListedEntity>> {
+    const { limit, after } = parsePage(page)
+    const { items, next } = await this.store.listEntities(after, limit)
+    const entities = items.map(({ id, record }) => ({ id, ...record }))
+    return next === undefined ? { items: entities } : { items: entities, nextCursor: makeCursor(next) }
+  }
+
+  async changeEntities(changes: readonly EntityChange[]): Promise<{ changed: number }> {
+    const steps = checkChanges(changes, ({ id, record, ifMatch }): [string, ConfigSetStep] => {
+      const entity = identifier('id', id)
+      return [entity, { entity, record: record && entityRecord(entity, record), ifMatch }]
+    })
+    if (steps.length === 0) return { changed: 0 }
+    const outcome = await this.store.changeAll(steps)
+    this.policies.cache.invalidate()
+    return changedOrConflict(outcome, steps)
   }
 
   async deleteEntity(id: string): Promise<boolean> {
@@ -127,6 +194,16 @@ export class LimitConfigs {
   }
 }
 
+const nameOf = (key: ConfigKey): string => JSON.stringify(Object.values(key))
+
+function entityRecord(entity: string, record: { parent: string; cascade?: boolean }): EntityRecord {
+  const parent = identifier('parent', record.parent)
+  const { cascade = true } = record
+  if (parent === entity) throw invalid('parent', 'must be another entity')
+  if (typeof cascade !== 'boolean') throw invalid('cascade', 'must be true or false')
+  return { parent, cascade }
+}
+
 function parseConfigQuery({ level, resource }: ConfigQuery): { level: Level; resource?: string } {
   if (!LEVELS.includes(level)) throw invalid('level', `must be ${LEVELS.join(' or ')}`)
   if (resource === undefined) return { level }
@@ -136,7 +213,7 @@ function parseConfigQuery({ level, resource }: ConfigQuery): { level: Level; res
 
 function listed({ key, config }: { key: ConfigKey; config: LevelConfig }): ListedConfig {
   const { level, resource } = key
-  return key.level === 'entity'
+  return level === 'entity'
     ? { level, identifier: key.entity, resource, config }
     : { level, resource, config }
 }

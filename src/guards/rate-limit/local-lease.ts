@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../core/clock.js'
-import { invalid } from '../../core/errors.js'
+import { invalid, isCatracaError } from '../../core/errors.js'
 import { every } from '../../core/timers.js'
 import type { Freed, LeaseOutcome, LeaseUse, LimitCost, LimitStore, SubjectCosts, Taken } from './port.js'
 import { type Rule, sameRule } from './rule.js'
@@ -29,6 +29,8 @@ interface HeldTokens {
 
 interface SubjectHands {
   heldTokens: Map<string, HeldTokens>
+  /** Where they were taken from, if the engine stores the subject in parts. */
+  from: SubjectCosts | undefined
   filling: Promise<Taken> | undefined
 }
 
@@ -73,33 +75,35 @@ export class PrefetchingCounters implements LimitStore {
     const known = this.subjects.get(subject.resource)?.get(subject.entity)
     return known === undefined || !subject.limits.every(canBeLeased)
       ? undefined
-      : takeInHand(subject, known.heldTokens, now)
+      : takeInHand(subject, known, now)
   }
 
   private takeOne(subject: SubjectCosts, now: number): Promise<Taken> {
     const known = this.handsOf(subject)
-    const taken = takeInHand(subject, known.heldTokens, now)
+    const taken = takeInHand(subject, known, now)
     if (taken !== undefined) return Promise.resolve(taken)
     // One caller fetches tokens. The others wait for it and try again.
     if (known.filling !== undefined) {
       const again = () => this.takeOne(subject, this.clock.now())
       return known.filling.then(again, again)
     }
-    known.filling = this.fill(subject, known.heldTokens, now).finally(() => {
+    known.filling = this.fill(subject, known, now).finally(() => {
       known.filling = undefined
     })
     return known.filling
   }
 
-  private async fill(subject: SubjectCosts, hands: Map<string, HeldTokens>, now: number): Promise<Taken> {
-    await this.returnHands(subject, hands, () => true)
+  private async fill(subject: SubjectCosts, known: SubjectHands, now: number): Promise<Taken> {
+    const hands = known.heldTokens
+    await this.returnHands(subject, known, () => true)
     const ahead = subject.limits.map(({ cost, rule }) => {
       return cost === 0 ? 0 : Math.min(this.lease.tokens, rule.capacity - cost)
     })
     const limits = subject.limits.map((limit, i) => ({ ...limit, cost: limit.cost + ahead[i]! }))
-    const batch = await this.counters.take([{ ...subject, limits }], now)
+    const batch = await this.counters.take([{ ...subject, limits }], now).catch(unlessTooLarge)
     // The engine has not enough tokens for an advance, so take only the requested cost.
-    if (!batch.allowed) return this.counters.take([subject], now)
+    if (!batch?.allowed) return this.counters.take([subject], now)
+    known.from = batch.from?.[0]
     subject.limits.forEach(({ name, rule }, i) => {
       const { remaining, resetMs } = batch.views[0]![i]!
       // The engine's clock may differ. It decided after it was called, so counting from the call is never too late.
@@ -109,14 +113,19 @@ export class PrefetchingCounters implements LimitStore {
       const tokens = ahead[i]!
       hands.set(name, { rule, tokens, takenAt: batch.at, since: now, until, remaining, resetAt })
     })
-    return { ...batch, views: [viewsOf(subject, hands, now)] }
+    const from = batch.from?.map((part) => ({
+      ...part,
+      limits: part.limits.map((limit, i) => ({ ...limit, cost: subject.limits[i]!.cost })),
+    }))
+    return { ...batch, ...(from && { from }), views: [viewsOf(subject, hands, now)] }
   }
 
   private handsOf({ entity, resource }: Subject): SubjectHands {
     let ofResource = this.subjects.get(resource)
     if (ofResource === undefined) this.subjects.set(resource, (ofResource = new Map()))
     let known = ofResource.get(entity)
-    if (known === undefined) ofResource.set(entity, (known = { heldTokens: new Map(), filling: undefined }))
+    if (known === undefined)
+      ofResource.set(entity, (known = { heldTokens: new Map(), from: undefined, filling: undefined }))
     return known
   }
 
@@ -124,7 +133,7 @@ export class PrefetchingCounters implements LimitStore {
     for (const [resource, entities] of this.subjects) {
       for (const [entity, known] of entities) {
         const { heldTokens: hands } = known
-        await this.returnHands({ entity, resource }, hands, ({ until }) => until <= now).catch(() => {})
+        await this.returnHands({ entity, resource }, known, ({ until }) => until <= now).catch(() => {})
         // Keep the entry while a fill is in flight: its tokens go there.
         if (hands.size === 0 && known.filling === undefined) entities.delete(entity)
       }
@@ -134,7 +143,7 @@ export class PrefetchingCounters implements LimitStore {
 
   private async returnHands(
     subject: Subject,
-    hands: Map<string, HeldTokens>,
+    { heldTokens: hands, from }: SubjectHands,
     isDue: (hand: HeldTokens) => boolean,
   ): Promise<void> {
     const now = this.clock.now()
@@ -142,8 +151,9 @@ export class PrefetchingCounters implements LimitStore {
     for (const [name] of due) hands.delete(name)
     const rest = due.filter(([, { tokens }]) => tokens > 0)
     for (const [name, { rule, tokens, takenAt }] of rest) {
-      const limits = [{ name, rule, cost: tokens, delta: 0 }]
-      const { entity, resource } = subject
+      const stored = from?.limits.find((limit) => limit.name === name)
+      const limits = [{ name, rule: stored?.rule ?? rule, cost: tokens, delta: 0 }]
+      const { entity, resource } = from ?? subject
       const subjects = [{ entity, resource, limits }]
       const expiresAt = takenAt + this.lease.ms + GIVE_BACK_MS
       await this.counters.giveBack({ id: randomUUID(), takenAt, expiresAt, subjects }, now)
@@ -156,6 +166,10 @@ export class PrefetchingCounters implements LimitStore {
 
   giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
     return this.counters.giveBack(lease, now)
+  }
+
+  list(...args: Parameters<LimitStore['list']>): ReturnType<LimitStore['list']> {
+    return this.counters.list(...args)
   }
 
   async reset(subject: Subject): Promise<boolean> {
@@ -183,9 +197,14 @@ const onlyLooks = ({ cost }: LimitCost): boolean => cost === 0
 const canBeLeased = ({ rule, shadow }: LimitCost): boolean =>
   !shadow && (rule.algorithm === 'token-bucket' || rule.algorithm === 'fixed-window')
 
+/** An advance may be more than one part of a limit holds. If the cost alone is too much, the next call says so. */
+function unlessTooLarge(error: unknown): undefined {
+  if (!isCatracaError(error, 'INVALID_INPUT')) throw error
+}
+
 function takeInHand(
   { limits }: SubjectCosts,
-  hands: Map<string, HeldTokens>,
+  { heldTokens: hands, from }: SubjectHands,
   now: number,
 ): Taken | undefined {
   let at = now
@@ -197,7 +216,10 @@ function takeInHand(
     at = hand.takenAt
   }
   for (const { name, cost } of limits) hands.get(name)!.tokens -= cost
-  return { allowed: true, at, views: [viewsOf({ limits }, hands, now)] }
+  const views = [viewsOf({ limits }, hands, now)]
+  if (from === undefined) return { allowed: true, at, views }
+  const taken = limits.map(({ name, cost }) => ({ ...from.limits.find((one) => one.name === name)!, cost }))
+  return { allowed: true, at, views, from: [{ ...from, limits: taken }] }
 }
 
 function viewsOf({ limits }: Pick<SubjectCosts, 'limits'>, hands: Map<string, HeldTokens>, now: number) {

@@ -21,6 +21,11 @@ export interface LimitOptions {
   usageRetentionMs: number
   /** Encrypts leases. Absent: a secret that the store holds. */
   leaseSecret?: string
+  /**
+   * With `onUnavailable: 'local'`: the part of each limit, above 0 and up to 1, that this process admits by itself
+   * while the engine does not answer.
+   */
+  localShare: number
   /** Tokens that this process takes in advance, so that it can decide in memory. Absent: none. */
   localLease?: LocalLease
   /** Limits by resource, used where no level configures any. */
@@ -36,5 +41,6 @@ export const DEFAULT_LIMITS: LimitOptions = {
   usage: true,
   usageEntities: 20,
   usageRetentionMs: 31 * 24 * 3_600_000,
+  localShare: 0.1,
   defaults: {},
 }

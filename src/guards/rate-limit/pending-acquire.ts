@@ -43,13 +43,13 @@ export class PendingAcquire extends DeadlineWaiter {
 
   override onLate(error: unknown): void {
     const { answers, asked, deciding } = this
-    // The caller gets an error, so if the engine admits later, the cost is given back.
-    if (asked.onUnavailable === 'block') {
+    // The caller gets an error or a local decision, so if the engine admits later, the cost is given back.
+    if (asked.onUnavailable !== 'allow') {
       deciding.then((late) => answers.returnAll(asked.wanted, late)).catch(() => {})
     }
     try {
       if (!isUnavailable(error)) throw error
-      this.resolve(answers.degraded(error, asked.onUnavailable, asked.wanted[0]!.resource))
+      this.resolve(answers.degraded(error, { ...asked, resource: asked.wanted[0]!.resource }))
     } catch (blocked) {
       this.reject(blocked)
     }

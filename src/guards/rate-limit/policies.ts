@@ -9,14 +9,14 @@ import { type Policy, toPolicy, withAdded } from './policy.js'
 import type { LimitConfigStore } from './port.js'
 import { type Layer, resolve, resolveLimit } from './resolve.js'
 import { compileRule } from './rule.js'
-import type { SubjectConfig, SubjectLevels } from './subject-config.js'
+import { SubjectConfig, type SubjectLevels } from './subject-config.js'
 import type {
   EntityRecord,
   FieldLevel,
   InlineLimits,
   LevelConfig,
   Limits,
-  OnUnavailable,
+  LimitsOnUnavailable,
   ResolvedConfig,
   Subject,
 } from './types.js'
@@ -109,10 +109,30 @@ export class Policies {
   }
 
   /** Used when the configuration cannot be read: the last known value, however old. */
-  onUnavailableOf(subject: Subject): OnUnavailable {
+  onUnavailableOf(subject: Subject): LimitsOnUnavailable {
     const known = this.cache.lastKnown(subject)
     const saying = LEVELS.find(([, part]) => known[part]?.onUnavailable !== undefined)
     return (saying && known[saying[1]]?.onUnavailable) ?? this.defaults().onUnavailable
+  }
+
+  /**
+   * The configuration as last known, however old, for a decision without the engine. An entity that memory does not
+   * know counts as one without a configuration of its own. Undefined: no known level names a limit.
+   */
+  findLastKnown(
+    subject: Subject,
+    callLimits: Limits | undefined,
+    inline: InlineLimits = 'any',
+  ): SubjectPolicy | undefined {
+    const known = this.cache.lastKnown(subject)
+    const config = new SubjectConfig(known.entity, known.entityAll, known.record, 0)
+    Object.assign(config, { system: known.system, resource: known.resource, systemAll: known.systemAll })
+    try {
+      return { policy: this.policyOf(subject, config, callLimits, inline), record: known.record }
+    } catch (error) {
+      if (isCatracaError(error, 'LIMIT_NOT_CONFIGURED')) return undefined
+      throw error
+    }
   }
 
   /**

@@ -1,5 +1,5 @@
 import { compileRule, type Rule } from './rule.js'
-import type { EffectiveLimit, LimitPolicy, OnUnavailable, ResolvedConfig } from './types.js'
+import type { EffectiveLimit, LimitPolicy, LimitsOnUnavailable, ResolvedConfig } from './types.js'
 
 /** One limit of a subject, with its compiled rule. */
 export interface PolicyLimit {
@@ -15,7 +15,7 @@ export interface Policy {
   limits: readonly PolicyLimit[]
   /** Returned with each answer. */
   told: Record<string, LimitPolicy>
-  onUnavailable: OnUnavailable
+  onUnavailable: LimitsOnUnavailable
   /** Limits whose stored record cannot be used, with the reason. */
   unreadable: Record<string, string> | undefined
 }

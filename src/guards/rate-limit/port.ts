@@ -1,3 +1,4 @@
+import type { Listing, ListingRequest } from '../../core/listing.js'
 import type { LimitView } from './algorithms/algorithm.js'
 import type { Rule } from './rule.js'
 import type { ConfigKey, EntityRecord, Level, LevelConfig, Subject } from './types.js'
@@ -41,6 +42,8 @@ export interface Taken {
   at: number
   /** Per subject, then per limit, in request order. If `retryAfterMs` is above 0, nothing was taken from that limit. */
   views: readonly (readonly LimitView[])[]
+  /** What was taken from, if the engine stores the subjects in parts: a lease names the part and its rule. */
+  from?: readonly SubjectCosts[]
 }
 
 /** One limit from which a lease took. */
@@ -82,6 +85,8 @@ export interface LimitStore {
   adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome>
   /** Gives back everything the lease took, deltas included. */
   giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome>
+  /** Subjects with a recorded use, by the beginning of the entity; of one resource if it is given. */
+  list(request: ListingRequest & { resource?: string }): Promise<Listing<Subject>>
   /** Deletes the recorded use. False if there was none. */
   reset(subject: Subject): Promise<boolean>
   /**
@@ -120,6 +125,24 @@ export interface ConfigPage {
   next?: ConfigKey
 }
 
+/** One record of a set of changes: what it becomes, undefined to remove it. */
+export type ConfigSetStep = {
+  /** `fingerprint` of the record that the change expects. Undefined: there must be none. */
+  ifMatch: string | undefined
+} & (
+  | { key: ConfigKey; config: LevelConfig | undefined }
+  | { entity: string; record: EntityRecord | undefined }
+)
+
+/** `at`: the steps whose records are not as expected. `changed`: how many steps were made nevertheless. */
+export type ConfigSetOutcome = { outcome: 'changed' } | { outcome: 'conflict'; at: number[]; changed: number }
+
+export interface EntityPage {
+  items: { id: string; record: EntityRecord }[]
+  /** Absent on the last page. */
+  next?: string
+}
+
 export interface LimitConfigStore {
   /** One batch for everything. Sees earlier writes of this instance at once, and those of others soon. */
   read(keys: readonly ConfigKey[], entity: string | undefined): Promise<ConfigBatch>
@@ -130,6 +153,14 @@ export interface LimitConfigStore {
   remove(key: ConfigKey): Promise<boolean>
   writeEntity(id: string, record: EntityRecord): Promise<void>
   removeEntity(id: string): Promise<boolean>
+  /** The entities with a parent, in the engine's own order, starting after `after`. */
+  listEntities(after: string | undefined, limit: number): Promise<EntityPage>
+  /**
+   * Makes all changes, or none if a record is not as expected. Each record is named once. An engine whose
+   * transactions are too small for the set compares all records first, and then changes them in order: only there
+   * `changed` can be above 0, and only there a crash can leave a part of the set made.
+   */
+  changeAll(steps: readonly ConfigSetStep[]): Promise<ConfigSetOutcome>
   /**
    * Raises the version of the stored schema and migrates the records. Does nothing if the version is already reached.
    */

@@ -6,7 +6,7 @@ import type {
   FieldLevel,
   LevelConfig,
   Limit,
-  OnUnavailable,
+  LimitsOnUnavailable,
   ResolvedConfig,
 } from './types.js'
 
@@ -23,7 +23,7 @@ const LIMIT_FIELDS = [
 ] as const
 
 export interface Defaults {
-  onUnavailable: OnUnavailable
+  onUnavailable: LimitsOnUnavailable
   autoUpdate: boolean
   strictVersion: boolean
 }
@@ -59,7 +59,7 @@ export function resolve(
     ...(entity !== undefined && { entity }),
     resource,
     limits,
-    onUnavailable: onUnavailable.value as OnUnavailable,
+    onUnavailable: onUnavailable.value as LimitsOnUnavailable,
     autoUpdate: autoUpdate.value as boolean,
     strictVersion: strictVersion.value as boolean,
     levels: {

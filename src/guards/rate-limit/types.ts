@@ -1,7 +1,11 @@
-import type { OnUnavailable } from '../allowlist/types.js'
 import type { Algorithm } from './rule.js'
 
-export type { OnUnavailable } from '../allowlist/types.js'
+/**
+ * What an acquire does when the engine does not answer: it passes, is an error, or takes from the share of each limit
+ * that this process enforces by itself.
+ */
+export const LIMITS_ON_UNAVAILABLE = ['allow', 'block', 'local'] as const
+export type LimitsOnUnavailable = (typeof LIMITS_ON_UNAVAILABLE)[number]
 
 export interface Subject {
   entity: string
@@ -11,17 +15,29 @@ export interface Subject {
 export type LimitMode = 'enforce' | 'shadow'
 
 /** A limit as a level configures it. Absent fields are inherited. */
-export interface Limit {
+export type Limit = BucketLimit | OtherLimit
+
+interface AnyLimit {
   /** Tokens of a bucket, calls per window, or concurrent calls. */
   capacity?: number
-  /** The most tokens a bucket can hold. At least `capacity`, which is the default. */
-  burst?: number
-  /** Tokens added each period. Default: `capacity`. */
+  /** Tokens added to a bucket each period. Default: `capacity`. */
   refillAmount?: number
   /** The refill period of a bucket, the length of a window, or the longest time a concurrency slot is held. */
   refillPeriodSeconds?: number
-  algorithm?: Algorithm
   mode?: LimitMode
+}
+
+/** A token bucket, or a limit whose algorithm is inherited. */
+export interface BucketLimit extends AnyLimit {
+  algorithm?: 'token-bucket'
+  /** The most tokens a bucket can hold. At least `capacity`, which is the default. */
+  burst?: number
+}
+
+/** Windows and concurrent calls admit their capacity, no burst. */
+export interface OtherLimit extends AnyLimit {
+  algorithm: Exclude<Algorithm, 'token-bucket'>
+  burst?: never
 }
 
 export type Limits = Record<string, Limit>
@@ -29,7 +45,7 @@ export type Limits = Record<string, Limit>
 /** The configuration of a resource at one level. */
 export interface LevelConfig {
   limits: Limits
-  onUnavailable?: OnUnavailable
+  onUnavailable?: LimitsOnUnavailable
   /** System level only. */
   autoUpdate?: boolean
   /** System level only. */
@@ -78,7 +94,7 @@ export interface ResolvedConfig {
   entity?: string
   resource: string
   limits: Record<string, EffectiveLimit>
-  onUnavailable: OnUnavailable
+  onUnavailable: LimitsOnUnavailable
   autoUpdate: boolean
   strictVersion: boolean
   levels: {
@@ -144,7 +160,7 @@ export interface Admitted extends Answer {
   readonly leaseId: string
   /** Limits in shadow mode that would have denied. Nothing was taken from them. */
   shadowViolations?: Violation[]
-  /** The engine did not answer, and the configuration says to admit. */
+  /** The engine did not answer: the configuration says to admit, or this process decided by its share of the limits. */
   degraded?: true
 }
 
@@ -153,6 +169,8 @@ export interface Denied extends Answer {
   violations: Violation[]
   /** When all of them would admit the call. */
   retryAfterMs: number
+  /** The engine did not answer: this process decided by its share of the limits. */
+  degraded?: true
 }
 
 export type AcquireAnswer = Admitted | Denied

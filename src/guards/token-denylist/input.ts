@@ -1,25 +1,9 @@
 import { invalid } from '../../core/errors.js'
 import { type Fields, KnownFields } from '../../core/fields.js'
 import { identifier } from '../../core/identifiers.js'
+import { type Moment, momentOf } from '../../core/moment.js'
 import type { Revocation } from './port.js'
-import type { Moment, RevokedSubject, RevokedToken, TokenQuestion } from './types.js'
-
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
-/** Memory stores seconds in 32 bits, which last until 2106. */
-const MAX_MS = 0xffff_fffe * 1000
-
-export function momentOf(path: string, value: unknown): number {
-  const ms =
-    value instanceof Date
-      ? value.getTime()
-      : typeof value === 'string' && ISO_TIME.test(value)
-        ? Date.parse(value)
-        : Number.NaN
-  if (Number.isNaN(ms) || ms < 0) {
-    throw invalid(path, 'must be a time in ISO 8601 with its zone, such as 2030-01-31T12:00:00Z, or a Date')
-  }
-  return Math.min(ms, MAX_MS)
-}
+import type { RevokedSubject, RevokedToken, TokenQuestion } from './types.js'
 
 export function tokenRevocation({ jti, expiresAt }: RevokedToken, at = ''): Revocation {
   return {

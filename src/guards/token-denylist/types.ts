@@ -1,9 +1,6 @@
-import type { OnUnavailable } from '../allowlist/types.js'
+import type { Moment } from '../../core/moment.js'
 
-export type { OnUnavailable } from '../allowlist/types.js'
-
-/** ISO 8601, or a Date. Not a number: it could mean seconds, as in a JWT, or milliseconds. */
-export type Moment = string | Date
+export type { Moment }
 
 export interface RevokedToken {
   jti: string
@@ -19,10 +16,11 @@ export interface RevokedSubject {
   expiresAt: Moment
 }
 
-export interface TokenQuestion {
-  /** At least one of `jti` and `subject` is required. */
-  jti?: string | undefined
-  subject?: string | undefined
+/** What is asked about: a token, all tokens of a subject, or both. */
+export type TokenQuestion = (
+  | { jti: string; subject?: string | undefined }
+  | { jti?: undefined; subject: string }
+) & {
   /** For a token with a subject. If absent, the token counts as older than any revocation of the subject. */
   issuedAt?: Moment | undefined
 }
@@ -68,7 +66,7 @@ export interface TokenOptions {
   /** A store that has not answered within this time counts as unavailable. */
   timeoutMs: number
   /** What a check then returns: an error (default), or not revoked, marked as degraded. */
-  onUnavailable: OnUnavailable
+  onUnavailable: 'block' | 'allow'
   /** With so many unexpired revocations in memory, further ones are refused. */
   maxEntries: number
 }

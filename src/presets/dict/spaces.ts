@@ -1,5 +1,5 @@
 import type { Caches } from '../../guards/cache/index.js'
-import type { SpaceOptions } from '../../guards/cache/options.js'
+import type { NeededCodec, SpaceOptions } from '../../guards/cache/options.js'
 import type { CacheSpace } from '../../guards/cache/space.js'
 
 const SECOND = 1000
@@ -27,5 +27,5 @@ export function dictSpace<T>(
   ttlMs: number,
   options: DictOptions,
 ): CacheSpace<T> {
-  return cache.space<T>({ jitter: 0, ...options, name, ttlMs } as SpaceOptions<T>)
+  return cache.space<T>({ jitter: 0, ...options, name, ttlMs } as SpaceOptions<T> & NeededCodec<T>)
 }

@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { CatracaError, invalid } from '../../core/errors.js'
+import { type Reach, reachUnder } from '../../guards/access/grants.js'
 import { hashKey, type Principal } from '../../guards/access/index.js'
 import type { Scope } from '../../guards/access/scopes.js'
+import type { OperationScope } from '../../wire/scope.js'
 import { isForeign, isLoopbackHost, isLoopbackPeer } from './loopback.js'
 import type { KeyRegistry, KnownKey } from './registry.js'
 
@@ -18,12 +20,24 @@ type KnownSocket = Socket & { [VERIFIED]?: Verified }
 
 /** The caller of this request. Other callers may send requests on the same connection before it is answered. */
 const CALLER = Symbol('caller')
-type KnownRequest = IncomingMessage & { [CALLER]?: Principal }
+type KnownRequest = { [CALLER]?: Principal }
+
+/** The person whose session came with the request, or why the session is not valid. */
+const PERSON = Symbol('person')
+type VisitedRequest = IncomingMessage & { [PERSON]?: Principal | CatracaError }
 
 const LOCKED_WITHOUT_KEYS =
   'the last API key was revoked: make one with `catraca key create --store URL`, or serve this machine without keys: `catraca key unlock --store URL`'
 
 const BEARER = /^Bearer +(\S{1,512})$/i
+
+/** What decides over a call of gRPC: its metadata stand for headers. */
+export interface CallFacts {
+  readonly authorization: readonly (string | Buffer)[]
+  readonly host: string
+  readonly peer: string
+  readonly isOfPage: boolean
+}
 
 /** Decides who may call: by API key, or, on a server without keys, only clients on this machine. */
 export class Gate {
@@ -38,11 +52,40 @@ export class Gate {
     // Until the first read of the store it is not known whether it has keys.
     if (!registry.keyed) return registry.wasRead ? this.keylessRefusal(request) : keysUnavailable()
     const header = request.headers.authorization
-    if (header === undefined) return new CatracaError('UNAUTHENTICATED', this.missingKey())
+    if (header === undefined) {
+      const person = (request as VisitedRequest)[PERSON]
+      if (person === undefined) return new CatracaError('UNAUTHENTICATED', this.missingKey())
+      return person instanceof CatracaError ? person : admit(request, person, scope)
+    }
     if (isRepeated(request)) return invalid('Authorization', 'must come once')
     const key = this.identify(request.socket, header)
     if (key === undefined) return registry.isStale() ? keysUnavailable() : unknownKey()
+    key.isUsed = true
     return registry.trusts(key, isOperating) ? admit(request, key, scope) : keysUnavailable()
+  }
+
+  /** Remembers who sent the request, as the session that came with it says. */
+  visited(request: IncomingMessage, person: Principal | CatracaError): void {
+    ;(request as VisitedRequest)[PERSON] = person
+  }
+
+  /** The lists and resources that the caller may use under the scope; undefined: all. */
+  reach(request: IncomingMessage, scope: Scope): Reach | undefined {
+    return reachUnder(this.principal(request)?.grants, scope)
+  }
+
+  /** The same for a call of gRPC. */
+  callRefusal(call: CallFacts, scope: OperationScope): CatracaError | undefined {
+    const { registry } = this
+    const { authorization } = call
+    if (!registry.keyed) return registry.wasRead ? keylessCallRefusal(call) : keysUnavailable()
+    if (scope === 'open') return undefined
+    if (authorization.length === 0) return new CatracaError('UNAUTHENTICATED', this.missingKey())
+    if (authorization.length > 1) return invalid('authorization', 'must come once')
+    const key = this.read(String(authorization[0]))
+    if (key === undefined) return registry.isStale() ? keysUnavailable() : unknownKey()
+    key.isUsed = true
+    return registry.trusts(key, false) ? admit(call, key, scope) : keysUnavailable()
   }
 
   private missingKey(): string {
@@ -60,7 +103,7 @@ export class Gate {
   }
 
   /** The caller whose key came with this request, even if the key lacked the scope. */
-  principal(request: IncomingMessage): Principal | undefined {
+  principal(request: IncomingMessage | CallFacts): Principal | undefined {
     return (request as KnownRequest)[CALLER]
   }
 
@@ -71,6 +114,19 @@ export class Gate {
     return request.headers.authorization === undefined ? undefined : unknownKey()
   }
 
+  /** Whose valid key came over this connection; undefined for strangers. */
+  callerAt(socket: KnownSocket): string | undefined {
+    return socket[VERIFIED]?.key.id
+  }
+
+  /** Who sends this request, as far as it can be told at once; undefined for strangers, and for people until they are known. */
+  callerOf(request: IncomingMessage): string | undefined {
+    const known = this.principal(request)
+    if (known !== undefined) return known.id
+    const { authorization } = request.headers
+    return authorization && this.identify(request.socket, authorization)?.id
+  }
+
   /** The key of this `Authorization` header on this connection; undefined when it is unknown. */
   identify(socket: KnownSocket, header: string): KnownKey | undefined {
     const { epoch } = this.registry
@@ -78,10 +134,14 @@ export class Gate {
     if (verified !== undefined && verified.epoch === epoch && sameText(verified.header, header)) {
       return verified.key
     }
-    const text = BEARER.exec(header)?.[1]
-    const key = text === undefined ? undefined : this.registry.find(hashKey(text))
+    const key = this.read(header)
     if (key !== undefined) socket[VERIFIED] = { header, epoch, key }
     return key
+  }
+
+  private read(header: string): KnownKey | undefined {
+    const text = BEARER.exec(header)?.[1]
+    return text === undefined ? undefined : this.registry.find(hashKey(text))
   }
 }
 
@@ -99,18 +159,27 @@ function isRepeated({ rawHeaders }: IncomingMessage): boolean {
 
 /** Remembers who it is, whom the log and the audit trail name; and why they may not, where they lack the scope. */
 function admit(
-  request: IncomingMessage,
+  request: IncomingMessage | CallFacts,
   principal: Principal,
   scope: Scope | 'any',
 ): CatracaError | undefined {
   ;(request as KnownRequest)[CALLER] = principal
   if (scope === 'any' || principal.scopes.has(scope)) return undefined
-  return new CatracaError('FORBIDDEN', `the API key ${principal.name} lacks the scope ${scope}`)
+  const who = principal.person === undefined ? `the API key ${principal.name} lacks` : 'your roles lack'
+  return new CatracaError('FORBIDDEN', `${who} the scope ${scope}`)
 }
 
 function localOnlyRefusal(request: IncomingMessage): CatracaError | undefined {
   const local = isLoopbackHost(request.headers.host) && isLoopbackPeer(request.socket.remoteAddress)
-  if (local && !isForeign(request)) return undefined
+  return local && !isForeign(request) ? undefined : foreignCaller()
+}
+
+function keylessCallRefusal({ authorization, host, peer, isOfPage }: CallFacts): CatracaError | undefined {
+  if (!isLoopbackHost(host) || !isLoopbackPeer(peer) || isOfPage) return foreignCaller()
+  return authorization.length === 0 ? undefined : unknownKey()
+}
+
+function foreignCaller(): CatracaError {
   return new CatracaError(
     'FORBIDDEN_ORIGIN',
     'this server has no API keys and answers only programs on its own machine; make one with `catraca key create`',
@@ -129,7 +198,7 @@ export function sameText(known: string, given: string): boolean {
 }
 
 function unknownKey(): CatracaError {
-  return new CatracaError('UNAUTHENTICATED', 'the API key is unknown or revoked')
+  return new CatracaError('UNAUTHENTICATED', 'the API key is unknown, revoked or expired')
 }
 
 function keysUnavailable(): CatracaError {

@@ -1,6 +1,8 @@
 import type { Clock } from '../../core/clock.js'
+import { isCatracaError } from '../../core/errors.js'
 import { later } from '../../core/timers.js'
 import { keyId, type Principal } from '../../guards/access/index.js'
+import type { KeptKeys } from '../../guards/access/kept-keys.js'
 import type { KeyRecord, StoredKeys } from '../../guards/access/port.js'
 import { effectiveScopes } from '../../guards/access/scopes.js'
 import type { BootstrapKey } from '../options.js'
@@ -14,6 +16,8 @@ const REFRESH_TIMEOUT_MS = 1_500
 const RETRY_MS = 500
 /** Reads per trusted period, so that one slow read does no harm. */
 const READS_WITHIN_AGE = 2.5
+/** A write for each key and hour, however many servers use it. */
+const USE_EVERY_MS = 3_600_000
 
 /** Unlike the time of day, this clock never jumps. */
 export const monotonicClock: Clock = { now: () => performance.now() }
@@ -21,6 +25,8 @@ export const monotonicClock: Clock = { now: () => performance.now() }
 /** A known key. Keys of the configuration are valid even while the store does not answer. */
 export interface KnownKey extends Principal {
   readonly isConfigured: boolean
+  /** Since the last time that uses were recorded. */
+  isUsed: boolean
 }
 
 export interface RegistryOptions {
@@ -30,7 +36,15 @@ export interface RegistryOptions {
   refreshMs: number
   /** How long stored keys are trusted while the store does not answer. */
   maxStaleMs?: number
+  /** Callers need a key or a session although there is no key. */
+  isLocked?: boolean
+  /** Keeps the keys of the store on disk, for a start while it is away. */
+  kept?: Pick<KeptKeys, 'save' | 'load'> | undefined
   clock?: Clock
+  /** Expiry is judged by the clock of the store's users, which may be set by hand; the age of a read is not. */
+  now?: () => number
+  /** Records that a stored key was used. */
+  recordUse?: (key: KeyRecord) => Promise<unknown>
   /** Called for the first of several failures in a row. */
   onError?: (error: unknown) => void
   /** Called with the names of stored keys that are refused because the configuration has keys with the same names. */
@@ -62,6 +76,7 @@ export class KeyRegistry {
 
   constructor(private readonly options: RegistryOptions) {
     this.clock = options.clock ?? monotonicClock
+    this.keyed = options.isLocked ?? false
     this.maxStaleMs = options.maxStaleMs ?? MAX_KEY_AGE_MS
     this.refreshMs = Math.min(options.refreshMs, this.maxStaleMs / READS_WITHIN_AGE)
   }
@@ -109,6 +124,18 @@ export class KeyRegistry {
     }
   }
 
+  /** Reads the keys for the first time. While the store is away, those that are kept on disk, as old as they are. */
+  async open(): Promise<void> {
+    const { kept } = this.options
+    try {
+      await this.refresh()
+    } catch (error) {
+      if (kept === undefined || !isCatracaError(error, 'ENGINE_UNAVAILABLE')) throw error
+      const found = await kept.load()
+      if (found !== undefined) this.take(found.keys, this.clock.now() - found.ageMs)
+    }
+  }
+
   /** Called after this process created or revoked a key. The change is stored, so a failed read is not reported. */
   async changed(): Promise<void> {
     this.keyed = true
@@ -122,12 +149,26 @@ export class KeyRegistry {
       try {
         await this.refresh()
         this.isFailing = false
+        // The last use is for people to look at; without it the next one is recorded.
+        await this.recordUses().catch(() => {})
       } catch (error) {
         if (!this.isFailing) this.options.onError?.(error)
         this.isFailing = true
       }
       if (!this.stopped) this.start()
     }, delayMs).unref()
+  }
+
+  /** Writes down which keys were used. Others may have done it within the hour. */
+  private async recordUses(): Promise<void> {
+    const { recordUse, now = Date.now } = this.options
+    if (recordUse === undefined) return
+    for (const record of this.stored) {
+      const key = this.known.get(record.hash)
+      if (key === undefined || key.isConfigured || !key.isUsed) continue
+      key.isUsed = false
+      if (now() - (record.usedAt ?? 0) >= USE_EVERY_MS) await recordUse(record)
+    }
   }
 
   stop(): void {
@@ -143,22 +184,29 @@ export class KeyRegistry {
     const reading = this.options.read()
     // The first read has nothing to fall back on, so only the time limits of the engine end it.
     const { records, lock } = await (this.wasRead ? withTimeout(reading, REFRESH_TIMEOUT_MS) : reading)
-    this.learn(this.options.bootstrap(), records)
-    if (lock === 'locked') this.keyed = true
-    else if (lock === 'lifted' && !this.hasConfigured) this.keyed = false
-    this.readAt = startedAt
+    this.take({ records, lock }, startedAt)
+    void this.options.kept?.save({ records, lock })
   }
 
-  private learn(configured: readonly BootstrapKey[], stored: readonly KeyRecord[]): void {
+  private take({ records, lock }: StoredKeys, readAt: number): void {
+    this.learn(this.options.bootstrap(), records)
+    if (lock === 'locked') this.keyed = true
+    else if (lock === 'lifted' && !this.hasConfigured) this.keyed = this.options.isLocked ?? false
+    this.readAt = readAt
+  }
+
+  private learn(configured: readonly BootstrapKey[], records: readonly KeyRecord[]): void {
+    const { now = Date.now } = this.options
+    this.stored = records
+    const stored = records.filter(({ expiresAt = Number.POSITIVE_INFINITY }) => now() < expiresAt)
     const facts = [configured, stored].map((keys) =>
       keys.map(({ name, scopes, hash }) => [name, scopes, hash]),
     )
     const fingerprint = JSON.stringify(facts)
     if (fingerprint === this.fingerprint) return
     this.fingerprint = fingerprint
-    this.stored = stored
     if (configured.length > 0) this.hasConfigured = true
-    if (configured.length + stored.length > 0) this.keyed = true
+    if (configured.length + records.length > 0) this.keyed = true
     // A name must mean one key: otherwise a caller could store another key with the same name and act under it.
     const names = new Set(configured.map(({ name }) => name))
     const shadowed = stored.filter(({ name }) => names.has(name))
@@ -172,7 +220,7 @@ export class KeyRegistry {
 }
 
 function knownKey(key: BootstrapKey, isConfigured: boolean): KnownKey {
-  return { id: keyId(key), name: key.name, scopes: effectiveScopes(key.scopes), isConfigured }
+  return { id: keyId(key), name: key.name, scopes: effectiveScopes(key.scopes), isConfigured, isUsed: false }
 }
 
 async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {

@@ -21,14 +21,6 @@ export function splitHead(text: string): { check: PlainCheck; headers: string } 
   return check === undefined ? undefined : { check, headers: text.slice(end + VERSION.length) }
 }
 
-const AUTHORIZATION = /\r\nauthorization:[ \t]*([\x21-\x7e][\x20-\x7e]*)\r\n/i
-
-/** The `Authorization` of the request that a chunk begins with; undefined when it has none, or the head is not whole. */
-export function authorizationOf(text: string): string | undefined {
-  const end = text.indexOf(END)
-  return end < 0 ? undefined : AUTHORIZATION.exec(text.slice(0, end + 2))?.[1]
-}
-
 /** No space before the colon, no folded line, and only printable ASCII. */
 const HEADER = /^([A-Za-z0-9-]+):[ \t]*([\x20-\x7e]*)$/
 

@@ -2,17 +2,16 @@ import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { isPromise } from '../../core/maybe-promise.js'
 import { reportFailure } from '../../core/timers.js'
-import type { Principal } from '../../guards/access/index.js'
 import type { CheckAnswer } from '../../guards/allowlist/types.js'
 import { sameText } from '../access/gate.js'
+import type { KnownKey } from '../access/registry.js'
 import { answerClientError } from '../http/client-error.js'
 import { takeBefore, usableEvent } from '../http/connections.js'
 import type { ServerContext } from '../http/context.js'
 import { isServerFault } from '../http/problem.js'
-import { readWhole } from '../http/slices.js'
 import { answerJson } from './answer.js'
 import { CheckRequest } from './check-request.js'
-import { authorizationOf, parseHeaders, splitHead } from './head.js'
+import { parseHeaders, splitHead } from './head.js'
 import { httpDate } from './http-date.js'
 import type { PlainCheck } from './query.js'
 import { failureReply, JSON_TYPE } from './reply.js'
@@ -45,7 +44,7 @@ class CheckConnection {
   /** The last headers that were accepted, their registry epoch, and their meaning. */
   private headers = ''
   private epoch = -1
-  private caller: Principal | undefined
+  private caller: KnownKey | undefined
   private requestId: string | undefined
   private hasAnswered = false
   private hasEnded = false
@@ -104,10 +103,14 @@ class CheckConnection {
   private admits(headers: string): boolean {
     const { gate, registry, catraca } = this.context
     if (!gate.isLocked()) return false
-    if (this.epoch === registry.epoch && sameText(this.headers, headers)) return true
+    if (this.epoch === registry.epoch && sameText(this.headers, headers)) {
+      this.caller!.isUsed = true
+      return true
+    }
     const parsed = parseHeaders(headers, catraca.tracing.spans !== undefined)
     const caller = parsed === undefined ? undefined : gate.identify(this.socket, parsed.authorization)
     if (!caller?.scopes.has('check')) return false
+    caller.isUsed = true
     this.headers = headers
     this.epoch = registry.epoch
     this.caller = caller
@@ -200,14 +203,8 @@ class CheckConnection {
     socket.off('timeout', this.onTimeout)
     socket.off('error', this.onError)
     socket.off('close', this.onClose)
-    const authorization = authorizationOf(chunk.toString('latin1', 0, this.context.settings.headerLimitBytes))
-    if (this.caller !== undefined || this.isKnown(authorization)) readWhole(socket)
     socket.unshift(chunk)
     this.attach()
     socket.resume()
-  }
-
-  private isKnown(authorization: string | undefined): boolean {
-    return authorization !== undefined && this.context.gate.identify(this.socket, authorization) !== undefined
   }
 }

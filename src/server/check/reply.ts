@@ -26,10 +26,6 @@ export function failureReply(error: unknown, requestId: string): FailureReply {
   }
 }
 
-export function answerHeaders(requestId: string, json: string): string[] {
-  return [...baseHeaders(requestId, JSON_TYPE), 'content-length', String(json.length)]
-}
-
 const baseHeaders = (requestId: string, type: string): string[] => [
   'x-request-id',
   requestId,

@@ -4,8 +4,9 @@ import { extname, join, relative, sep } from 'node:path'
 
 /** One encoding of a file: plain, or compressed at build time. */
 export interface Representation {
-  body: Buffer
-  etag: string
+  readonly etag: string
+  /** Read at the first request: the console is 2 MB, and many servers are never asked for it. */
+  readonly body: Buffer
   encoding?: 'br' | 'gzip'
 }
 
@@ -33,7 +34,7 @@ const TYPES: Record<string, string> = {
 }
 const COMPRESSED = { '.br': 'br', '.gz': 'gzip' } as const
 
-/** Reads all files of the built console into memory; undefined when it was not built. */
+/** The files of the built console; undefined when it was not built. */
 export function readConsole(directory: string): ConsoleFiles | undefined {
   const pagePath = join(directory, 'index.html')
   if (!existsSync(pagePath)) return undefined
@@ -56,9 +57,22 @@ function readOne(path: string, type: string, immutable: boolean): ConsoleFile {
 }
 
 function represent(path: string, encoding?: 'br' | 'gzip'): Representation {
+  let read: { body: Buffer; etag: string } | undefined
+  const file = () => (read ??= readFile(path))
+  return {
+    ...(encoding !== undefined && { encoding }),
+    get body() {
+      return file().body
+    },
+    get etag() {
+      return file().etag
+    },
+  }
+}
+
+function readFile(path: string): { body: Buffer; etag: string } {
   const body = readFileSync(path)
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
-  return encoding === undefined ? { body, etag } : { body, etag, encoding }
+  return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"` }
 }
 
 /** The smallest encoding that the client accepts; `br` comes before `gzip`. */

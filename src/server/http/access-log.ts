@@ -14,6 +14,8 @@ export interface AccessEntry {
   customerId?: string | undefined
   /** Name of the API key; never the key. */
   key?: string | undefined
+  /** Subject of the person who signed in. */
+  person?: string | undefined
   check?: CheckFields | undefined
   error?: unknown
 }

@@ -12,43 +12,61 @@ export class Bodies {
   private readonly large = new Turns()
   private heldBytes = 0
 
-  constructor(private readonly maxHeldBytes: number) {}
+  /** `callerOf`: those who send large bodies take turns. */
+  constructor(
+    private readonly maxHeldBytes: number,
+    private readonly callerOf: (request: IncomingMessage) => unknown = () => undefined,
+  ) {}
 
-  /** The turn of a request that is long for one turn of the event loop although its body is small. */
-  turn(): Promise<void> {
-    return new Promise((resolve) => this.large.add(resolve))
+  /**
+   * The turn of a request that is long for one turn of the event loop although its body is small. `worth`: turns of others
+   * after it, where much of the work follows in later turns.
+   */
+  turn(request?: IncomingMessage, worth = 0): Promise<void> {
+    const caller = request && this.callerOf(request)
+    return new Promise((resolve) => this.large.add(resolve, Math.floor(worth), caller))
   }
 
   /**
    * Reads a whole body as text. Fails when it is larger than the limit, or when the bodies in flight leave no room
-   * for it.
+   * for it. The promise stays open when the request is answered before its body has come: nobody waits for it then.
    */
   read(request: IncomingMessage, limitBytes: number): Promise<string> {
     return new Promise((resolve, reject) => {
       const body = new GatheredBytes()
       let bytes = 0
-      const stopReading = () => request.off('data', onData).off('end', onEnd).off('error', onError)
+      let hasCome = false
+      let isOver = false
       const end = (outcome: () => void) => {
-        stopReading()
+        if (isOver) return
+        isOver = true
         this.heldBytes -= bytes
         outcome()
+      }
+      const refuse = (why: CatracaError) => {
+        // What still comes is for others. Of a body that has come whole the listeners stay: to take them off takes longer.
+        request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+        end(() => reject(why))
       }
       const handOn = () => end(() => resolve(body.toString()))
       const onData = (chunk: Buffer) => {
         bytes += chunk.length
         this.heldBytes += chunk.length
-        if (bytes > limitBytes) end(() => reject(tooLarge()))
-        else if (this.heldBytes > this.maxHeldBytes) end(() => reject(overloaded()))
+        if (bytes > limitBytes) refuse(tooLarge())
+        else if (this.heldBytes > this.maxHeldBytes) refuse(overloaded())
         else body.add(chunk)
       }
       const onEnd = () => {
+        hasCome = true
         if (bytes <= LARGE_BODY_BYTES) return handOn()
-        stopReading()
-        this.large.add(handOn, Math.floor(bytes / LARGE_BODY_BYTES))
+        this.large.add(handOn, Math.floor(bytes / LARGE_BODY_BYTES), this.callerOf(request))
       }
       const onError = (cause: Error) => end(() => reject(cutOff(cause)))
+      const onClose = () => {
+        if (!hasCome) end(() => {})
+      }
       if (Number(request.headers['content-length'] ?? 0) > limitBytes) reject(tooLarge())
-      else request.on('data', onData).on('end', onEnd).on('error', onError)
+      else request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
     })
   }
 }

@@ -22,10 +22,16 @@ export function answerClientError({ code }: ParserError, socket: RefusedSocket):
   if (code === 'HPE_CLOSED_CONNECTION') return
   socket[REFUSED] = true
   socket.pause()
-  const unfinished = Pipelines.unfinished(socket)?.response
-  if (unfinished === undefined) Pipelines.whenAnswered(socket, () => answerByHand(code, socket))
-  else if (unfinished.headersSent) endBehind(unfinished, socket)
-  else answerWith(unfinished, code)
+  const unfinished = Pipelines.unfinished(socket)
+  if (unfinished === undefined) {
+    Pipelines.whenAnswered(socket, () => answerByHand(code, socket))
+    return
+  }
+  const { request, response } = unfinished
+  // Node forgets a request with its answer: without this, whoever reads the body would wait for its end for ever.
+  socket.once('close', () => request.destroy())
+  if (response.headersSent) endBehind(response, socket)
+  else answerWith(response, code)
 }
 
 /** The request has its response already, but it waits for the responses before it. */

@@ -103,7 +103,7 @@ function phaseOf(socket: Socket, seen: Seen): Phase {
   const request: UntimedRequest | undefined = Pipelines.unfinished(socket)?.request
   if (request !== undefined && last.writableFinished) return 'rest'
   if (!last.writableFinished)
-    return request === undefined || request[UNTIMED] || Pipelines.isFull(socket) ? 'working' : 'body'
+    return request === undefined || request[UNTIMED] || Pipelines.hasWaiting(socket) ? 'working' : 'body'
   const hasCome = seen.phase === 'request' || (seen.phase === 'idle' && seen.bytesRead !== socket.bytesRead)
   return hasCome && last === seen.last ? 'request' : 'idle'
 }

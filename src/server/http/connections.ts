@@ -1,5 +1,4 @@
-import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import { CatracaError } from '../../core/errors.js'
 import { guarded } from '../../core/timers.js'

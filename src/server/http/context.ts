@@ -1,9 +1,11 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import type { Catraca } from '../../app/open-catraca.js'
-import type { OperationRules, OperationScope } from '../../wire/operation.js'
+import type { OperationRules } from '../../wire/operation.js'
+import type { OperationReach } from '../../wire/reach.js'
+import type { OperationScope } from '../../wire/scope.js'
 import type { Gate } from '../access/gate.js'
 import type { KeyRegistry } from '../access/registry.js'
+import type { SignIn } from '../access/sign-in/index.js'
 import type { ImportJobs } from '../imports/jobs.js'
 import type { ServerSettings } from '../options.js'
 import type { AccessLog } from './access-log.js'
@@ -17,9 +19,12 @@ export interface ServerContext {
   readonly settings: ServerSettings
   readonly registry: KeyRegistry
   readonly gate: Gate
+  /** Undefined unless people can sign in. */
+  readonly signIn: SignIn | undefined
   readonly imports: ImportJobs
   readonly bodies: Bodies
   readonly accessLog: AccessLog
+  readonly logger: Logger
   readonly logLevel: LogLevelSwitch
   /** Undefined when metrics are disabled. */
   readonly metrics: ServerMetrics | undefined
@@ -30,7 +35,6 @@ export interface ServerContext {
 declare module 'fastify' {
   interface FastifyContextConfig extends OperationRules {
     scope?: OperationScope
+    reach?: OperationReach | undefined
   }
 }
-
-export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger>

@@ -3,38 +3,55 @@ import { CatracaError, invalid } from '../../core/errors.js'
 import { Type } from '../../wire/typebox.js'
 import type { CheckFields } from '../check/facts.js'
 import { recordActors } from './actors.js'
-import type { App, ServerContext } from './context.js'
+import type { ServerContext } from './context.js'
 import { answerSender, isStillSending } from './drain.js'
+import type { App } from './instance.js'
+import { loggedCaller } from './logged-caller.js'
 import { isServerFault, renderProblem } from './problem.js'
 import type { RouteEntry } from './routes-page.js'
 
-/** Headers of every response. The fast path of checks sends them too. */
+/** Headers of every response. Checks on the raw connection send them too. */
 const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 /** Adds the hooks of all routes. Returns the list of routes, which grows as they are registered. */
 export function addHooks(app: App, context: ServerContext): readonly RouteEntry[] {
   const routes = collectRoutes(app)
   recordActors(app, context)
+  const { metrics, accessLog } = context
+  app.decorateRequest('isLogged', false)
+  app.decorateRequest('route', undefined)
   app.addHook('onRequest', (request, reply, done) => {
+    request.isLogged = accessLog.samples()
+    request.route = request.routeOptions
     reply.header('x-request-id', request.id)
     reply.headers(EVERY_ANSWER)
     // Checked before a body is read: a client must not upload to an unknown route, or without a key.
-    done(refusal(request, context) ?? (request.is404 ? nowhere(request) : undefined))
+    const decide = () => refusal(request, context) ?? (request.is404 ? nowhere(request) : undefined)
+    const visit = visitOf(request, context)
+    if (visit === undefined) done(decide())
+    else visit.then(() => done(decide()), done)
   })
   app.addHook('onResponse', (request, reply, done) => {
-    context.metrics?.http.add(
-      request.method,
-      request.routeOptions.url ?? 'none',
-      reply.statusCode,
-      reply.elapsedTime,
-    )
-    logAccess(request, reply, context)
+    const { statusCode: status } = reply
+    metrics?.http.add(request.method, routeOf(request), status, reply.elapsedTime)
+    if (request.isLogged || isServerFault(status)) logAccess(request, reply, context)
     done()
   })
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
   app.setNotFoundHandler((request, reply) => sendProblem(nowhere(request), request, reply))
   return routes
 }
+
+/** Looks up the session that came with the request, where one may decide. */
+function visitOf({ raw, route }: FastifyRequest, { signIn, gate }: ServerContext): Promise<void> | undefined {
+  const scope = route?.config.scope
+  if (signIn === undefined || scope === undefined || scope === 'open' || !signIn.hasSession(raw))
+    return undefined
+  return signIn.visitor(raw).then((visitor) => gate.visited(raw, visitor))
+}
+
+/** The pattern of the route. */
+const routeOf = (request: FastifyRequest): string => (request.route ?? request.routeOptions).url ?? 'none'
 
 function nowhere(request: FastifyRequest): CatracaError {
   return new CatracaError('ROUTE_NOT_FOUND', `there is no ${request.method} ${pathOf(request.url)}`)
@@ -55,6 +72,7 @@ function collectRoutes(app: App): RouteEntry[] {
     if (scope === undefined) throw new Error(`${route.method} ${route.url} has no scope`)
     // Parameters that nobody reads are a mistake of the caller's. Pages and probes are asked for by others than callers.
     if (scope !== 'open') route.schema = { querystring: NO_PARAMETERS, ...route.schema }
+    if ((route.schema as { hide?: boolean } | undefined)?.hide) return
     const summary = (route.schema as { summary?: string } | undefined)?.summary
     for (const method of [route.method].flat())
       routes.push({ method, path: route.url, scope, orAdmin, summary })
@@ -63,7 +81,7 @@ function collectRoutes(app: App): RouteEntry[] {
 }
 
 function refusal(request: FastifyRequest, context: ServerContext): Error | undefined {
-  const { scope, orAdmin, always, operating } = request.routeOptions.config
+  const { scope, orAdmin, always, operating } = request.route!.config
   if (request.raw.httpVersion === '1.1') {
     const { host, expect } = request.headers
     if (host === undefined) return invalid('Host', 'is required')
@@ -93,7 +111,9 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   request.error = error
   if (isStillSending(request.raw)) {
     reply.hijack()
-    answerSender(request.raw, reply.raw, { ...problem, headers: { ...headers, ...EVERY_ANSWER } })
+    // In the same order as otherwise.
+    const inOrder = { 'x-request-id': request.id, ...EVERY_ANSWER, ...problem.headers }
+    answerSender(request.raw, reply.raw, { ...problem, headers: inOrder })
     return
   }
   // Fastify adds `connection: close` after a bad body; it is not needed.
@@ -105,23 +125,25 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The error behind the response, for the log. */
     error?: unknown
+    /** Fastify makes a new object whenever it is asked for the options of the route: this is the first one. */
+    route: FastifyRequest['routeOptions'] | undefined
+    /** Whether this request is in the sample that the access log shows. */
+    isLogged: boolean
     /** How a check was answered, for the log. */
-    check?: CheckFields
+    check?: CheckFields | undefined
   }
 }
 
 function logAccess(request: FastifyRequest, reply: FastifyReply, { accessLog, gate }: ServerContext): void {
-  const { statusCode: status } = reply
-  if (!isServerFault(status) && !accessLog.samples()) return
   accessLog.write({
     requestId: request.id,
     method: request.method,
-    route: request.routeOptions.url ?? 'none',
-    status,
+    route: routeOf(request),
+    status: reply.statusCode,
     latencyMs: reply.elapsedTime,
     check: request.check,
     customerId: (request.params as { customerId?: string } | undefined)?.customerId,
-    key: gate.principal(request.raw)?.name,
+    ...loggedCaller(gate.principal(request.raw)),
     error: request.error,
   })
 }

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyContentTypeParser } from 'fastify'
 import { CatracaError, invalid } from '../../core/errors.js'
 import { INTEGER_RULE, largeInteger } from '../../core/large-integers.js'
-import type { App, ServerContext } from './context.js'
+import type { ServerContext } from './context.js'
+import type { App } from './instance.js'
 import { shapeRefusal } from './json-shape.js'
 
 /** Parses JSON bodies and refuses the keys `__proto__` and `constructor`. An absent body is not a parser error. */
@@ -21,12 +22,13 @@ export function jsonParser(app: App, { bodies, settings }: ServerContext): Fasti
       parse(request, text, (error, body) => {
         const hostile = error === null && MAY_HOLD_CONSTRUCTOR.test(text) && holdsConstructor(body)
         if (error !== null || hostile) return done(invalid('body', BODY_RULE))
-        const large = largeInteger(text, body)
+        const { isLiberal } = request.routeOptions.config
+        const large = isLiberal ? undefined : largeInteger(text, body)
         if (large !== undefined) done(invalid(large || 'body', INTEGER_RULE))
         else done(null, body)
       })
     }
-    bodies.read(raw as IncomingMessage, request.routeOptions.bodyLimit).then(judge, done)
+    bodies.read(raw as IncomingMessage, request.route!.bodyLimit).then(judge, done)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { later } from '../../core/timers.js'
+import type { LoggedCaller } from './logged-caller.js'
 import type { LogLevel } from './logger.js'
 
 /**
@@ -24,10 +25,9 @@ export class LogLevelSwitch {
     return { level, configured, ...(until !== undefined && { until: new Date(until).toISOString() }) }
   }
 
-  /** `key`: the name of the API key of the caller. */
-  set(level: LogLevel, forSeconds: number | undefined, key?: string): void {
+  set(level: LogLevel, forSeconds: number | undefined, caller: LoggedCaller = {}): void {
     clearTimeout(this.timer)
-    this.change(level, { forSeconds, key }, 'the log level was changed')
+    this.change(level, { forSeconds, ...caller }, 'the log level was changed')
     this.until = undefined
     if (forSeconds === undefined) return
     this.until = this.now() + forSeconds * 1000
@@ -40,7 +40,7 @@ export class LogLevelSwitch {
   /** Logs the change before it, or after it when the old level hides warnings. */
   private change(
     level: string,
-    facts: { forSeconds?: number | undefined; key?: string | undefined },
+    facts: LoggedCaller & { forSeconds?: number | undefined },
     message: string,
   ): void {
     // Not named `level`: every line has that field already, and the second of two would win.

@@ -2,6 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Turns } from './turns.js'
 
+/** A request that waits takes some three kilobytes of memory. */
+const MAX_WAITING = 8
+
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 interface Pending {
@@ -35,9 +38,14 @@ export class Pipelines {
     private readonly handle: Handler,
   ) {}
 
-  /** Whether nothing more is to be read from this connection for now. */
-  static isFull(socket: PipelinedSocket): boolean {
+  /** Whether requests of this connection wait. */
+  static hasWaiting(socket: PipelinedSocket): boolean {
     return (socket[PIPELINE]?.waiting.length ?? 0) > 0
+  }
+
+  /** Whether so many wait that no more are to be parsed. */
+  static isFull(socket: PipelinedSocket): boolean {
+    return (socket[PIPELINE]?.waiting.length ?? 0) >= MAX_WAITING
   }
 
   /** The request whose body is still arriving, and its answer, which may have been sent already. */

@@ -8,6 +8,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   FORBIDDEN_ORIGIN: 403,
   ROUTE_NOT_FOUND: 404,
   ALLOWLIST_NOT_FOUND: 404,
+  CUSTOMER_NOT_ALLOWED: 403,
   ALLOWLIST_EXISTS: 409,
   ALLOWLIST_BEING_DELETED: 409,
   ALLOWLIST_IN_USE: 409,
@@ -43,6 +44,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   CACHE_LEASE_LOST: 409,
   IDEMPOTENCY_ANSWER_DIFFERS: 409,
   IDEMPOTENCY_ANSWER_NOT_WRITABLE: 500,
+  SIGN_IN_UNAVAILABLE: 503,
   SOURCE_TIMEOUT: 504,
   SOURCE_UNAVAILABLE: 503,
   RESHARD_IN_PROGRESS: 409,
@@ -55,6 +57,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   CONFIG_INVALID: 500,
   STORE_UNSUPPORTED: 501,
   STORE_UNUSABLE: 503,
+  PACKAGE_MISSING: 503,
   STORE_IN_USE: 503,
   STORE_CORRUPT: 503,
   ALLOWLIST_UNREADABLE: 503,
@@ -139,7 +142,7 @@ const FASTIFY_CODES: Record<string, { code: ErrorCode; detail: string }> = {
   },
 }
 
-function toCatracaError(error: unknown): { cause: CatracaError; status?: number } {
+export function toCatracaError(error: unknown): { cause: CatracaError; status?: number } {
   if (error instanceof CatracaError) return { cause: error }
   const { code = '', statusCode, message = '' } = (error ?? {}) as Partial<FastifyErrorFacts>
   const known = FASTIFY_CODES[code]

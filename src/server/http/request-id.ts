@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 
 const SANE = /^[A-Za-z0-9._~:@+=-]{1,128}$/
-const prefix = randomBytes(6).toString('hex')
+const PREFIX = `${randomBytes(6).toString('hex')}-`
 let counter = 0
 
 /** The prefix is unique among processes, and the counter within one. Far cheaper than a UUID per request. */
 export function newRequestId(): string {
-  return `${prefix}-${(++counter).toString(36)}`
+  return PREFIX + (++counter).toString(36)
 }
 
 /**
@@ -19,5 +19,5 @@ export function requestIdFrom(header: unknown): string {
 
 /** Whether the caller chose this id. Such an id proves nothing. */
 export function isCallersId(id: string): boolean {
-  return !id.startsWith(`${prefix}-`)
+  return !id.startsWith(PREFIX)
 }

@@ -1,4 +1,5 @@
-import type { App, ServerContext } from './context.js'
+import type { ServerContext } from './context.js'
+import type { App } from './instance.js'
 
 /** Creates a span for each request that reaches a route. Adds no hook when no tracing is registered. */
 export function addTracing(app: App, { catraca }: ServerContext): void {

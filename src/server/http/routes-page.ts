@@ -1,5 +1,4 @@
-import type { OperationScope } from '../../wire/operation.js'
-
+import type { OperationScope } from '../../wire/scope.js'
 export interface RouteEntry {
   method: string
   path: string

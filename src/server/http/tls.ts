@@ -1,5 +1,4 @@
-import type { Server as HttpsServer } from 'node:https'
-import { createSecureContext } from 'node:tls'
+import { createSecureContext, type Server as TlsServer } from 'node:tls'
 import type { Logger } from 'pino'
 import { CatracaError } from '../../core/errors.js'
 import { every } from '../../core/timers.js'
@@ -47,7 +46,7 @@ export function tlsOptions({ cert, key, clientCa }: TlsMaterial): TlsOptions {
  * refresh.
  */
 export function followTls(
-  server: HttpsServer,
+  server: TlsServer,
   source: TlsSource,
   everyMs: number,
   logger: Pick<Logger, 'info' | 'warn'>,

@@ -15,8 +15,9 @@ type Verdict = { value: unknown } | { error: Error }
 /** Validates the shape of requests. Only numbers in a query are coerced, because a query has only text. */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema)
+  const numbers = httpPart === 'querystring' ? integersIn(schema) : []
   return (input: unknown): Verdict => {
-    const value = httpPart === 'querystring' ? withNumbers(schema, input) : input
+    const value = numbers.length === 0 ? input : withNumbers(numbers, input)
     if (validator.Check(value)) return { value }
     if (countUpTo(value, MAX_VALUES_EXPLAINED) >= MAX_VALUES_EXPLAINED) {
       return { error: refusal([{ path: httpPart ?? 'body', message: 'has the wrong shape' }]) }
@@ -32,12 +33,16 @@ interface SchemaError {
   params: { requiredProperties?: string[]; allowedValues?: unknown[] }
 }
 
-function withNumbers(schema: TSchema, query: unknown): unknown {
+function integersIn(schema: TSchema): string[] {
   const { properties = {} } = schema as { properties?: Record<string, { type?: string }> }
+  return Object.keys(properties).filter((name) => properties[name]!.type === 'integer')
+}
+
+function withNumbers(names: readonly string[], query: unknown): unknown {
   const values = { ...(query as Record<string, unknown>) }
-  for (const [name, { type }] of Object.entries(properties)) {
+  for (const name of names) {
     const text = values[name]
-    if (type === 'integer' && typeof text === 'string' && WHOLE_NUMBER.test(text)) values[name] = Number(text)
+    if (typeof text === 'string' && WHOLE_NUMBER.test(text)) values[name] = Number(text)
   }
   return values
 }

@@ -29,7 +29,8 @@ export async function importInBackground(
       .run((signal) => allowlists.import(id, announced(spooled, begun), { ...options, signal }))
       .then(begun, (error) => {
         reject(error)
-        if (admitted) request.log.warn({ importId: options.importId, err: error }, 'background import failed')
+        const facts = { requestId: request.id, importId: options.importId, err: error }
+        if (admitted) request.log.warn(facts, 'background import failed')
       })
       .finally(() => spooled.dispose())
   })

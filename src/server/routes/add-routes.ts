@@ -1,18 +1,20 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { closed, Problem, shared } from '../../wire/common.js'
-import type {
-  Answer,
-  AnswerType,
-  BodyOf,
-  HeadersOf,
-  Operation,
-  Operations,
-  ParamsOf,
-  QueryOf,
+import { closed, Problem, reasonHeader, shared } from '../../wire/common.js'
+import {
+  type Answer,
+  type AnswerType,
+  type BodyOf,
+  type HeadersOf,
+  isAudited,
+  type Operation,
+  type Operations,
+  type ParamsOf,
+  type QueryOf,
 } from '../../wire/operation.js'
 import { type TProperties, Type } from '../../wire/typebox.js'
 import { splitLists } from '../check/query.js'
-import type { App, ServerContext } from '../http/context.js'
+import type { ServerContext } from '../http/context.js'
+import type { App } from '../http/instance.js'
 
 export type RequestOf<O> = FastifyRequest<{
   Params: ParamsOf<O>
@@ -47,7 +49,7 @@ export function addRoutes<Group extends Operations>(
     app.route({
       method,
       url,
-      config: { scope: operation.scope, ...operation.rules },
+      config: { scope: operation.scope, reach: operation.reach, ...operation.rules },
       schema: { tags: [operation.tag], operationId: id, summary: operation.summary, ...schemasOf(operation) },
       handler: withStatus(operation, handlers[id] as unknown as RouteOptions['handler']),
       ...(operation.hasLargeBody && { bodyLimit: settings.bodyLimitBytes }),
@@ -70,8 +72,11 @@ function withStatus({ answers }: Operation, handler: RouteOptions['handler']): R
 const listsIn = (query: TProperties = {}): string[] =>
   Object.keys(query).filter((name) => (query[name] as { type?: string }).type === 'array')
 
-function schemasOf({ params, query, headers, body, consumes, answers }: Operation) {
-  const inQuery = listsIn(query).length > 0 ? { ...closed, style: 'form', explode: false } : closed
+function schemasOf({ route, scope, rules, params, query, headers: own, body, consumes, answers }: Operation) {
+  const hasReason = isAudited(route.split(' ')[0]!, scope, rules?.audited)
+  const headers = hasReason ? { ...own, ...reasonHeader } : own
+  const known = rules?.isLiberal ? {} : closed
+  const inQuery = listsIn(query).length > 0 ? { ...known, style: 'form', explode: false } : known
   return {
     ...(params && { params: Type.Object(params, closed) }),
     ...(query && { querystring: Type.Object(query, inQuery) }),

@@ -1,11 +1,17 @@
 import { CHECK_REASONS, EXPLAIN_STEPS } from '../../guards/allowlist/types.js'
 import { FACT_SCHEMAS, type StrategyFacts } from '../../guards/allowlist/wave/strategies.js'
-import { closed, isoTime, oneOf, shared } from '../common.js'
+import { closed, isoTime, oneOf, page, shared } from '../common.js'
 import { operations } from '../operation.js'
+import { listsInBody, listsInQuery } from '../reach.js'
 import { type TOptional, type TUnsafe, Type } from '../typebox.js'
 import { listId } from './lists.js'
 import { customerId } from './members.js'
 
+const asOf = Type.Unsafe<string>({
+  ...isoTime,
+  description:
+    'With `degraded`, when memory gave the answer: the time at which memory was last known to be right',
+})
 const verdict = {
   allowlistId: listId,
   allowed: Type.Boolean(),
@@ -14,6 +20,7 @@ const verdict = {
   degraded: Type.Optional(
     Type.Literal(true, { description: 'The store did not answer; see `allowlists.onUnavailable`' }),
   ),
+  asOf: Type.Optional(asOf),
 }
 
 export const CheckAnswer = Type.Object(
@@ -24,6 +31,7 @@ export const CheckAnswer = Type.Object(
     ),
     overallAllowed: Type.Boolean(),
     degraded: Type.Optional(Type.Literal(true)),
+    asOf: Type.Optional(asOf),
   },
   { $id: 'CheckAnswer', ...closed },
 )
@@ -46,12 +54,43 @@ const explainStep = Type.Object(
   closed,
 )
 
+const optionalTime = (description: string) => Type.Optional(Type.Unsafe<string>({ ...isoTime, description }))
+const Why = Type.Object(
+  {
+    decidedBy: Type.Optional(
+      Type.String({
+        description: 'The list that a wave rests on, and that decided: its base, or an exclusion',
+      }),
+    ),
+    place: Type.Optional(Type.Number({ description: 'Where the customer stands in the wave, 0 to 1' })),
+    share: Type.Optional(Type.Number({ description: 'What is open now, 0 to 1' })),
+    reachesAt: optionalTime('When a planned step reaches the customer'),
+    neverReached: Type.Optional(Type.Literal(true, { description: 'No planned step reaches the customer' })),
+    pausedAt: optionalTime('Since when the wave is paused'),
+    opensAt: optionalTime('When the time window opens'),
+    closedAt: optionalTime('When the time window closed'),
+    expiredAt: optionalTime('When the membership expired'),
+  },
+  { ...closed, description: 'The facts behind the verdict, for one sentence' },
+)
+
 const Explanation = Type.Object(
   {
     customerId,
-    results: Type.Array(Type.Object({ ...verdict, steps: Type.Array(explainStep) }, closed)),
-    overallAllowed: Type.Boolean(),
+    results: Type.Array(
+      Type.Object(
+        {
+          ...verdict,
+          name: Type.Optional(Type.String({ description: 'Of the list' })),
+          why: Type.Optional(Why),
+          steps: Type.Array(explainStep),
+        },
+        closed,
+      ),
+    ),
+    overallAllowed: Type.Boolean({ description: 'Of the results' }),
     durationUs,
+    nextCursor: Type.Optional(Type.String({ description: 'When all lists are explained: there are more' })),
   },
   closed,
 )
@@ -67,22 +106,33 @@ export const CHECKS = operations('checks', {
     route: 'GET /customers/:customerId/check',
     summary: 'May this customer pass?',
     scope: 'check',
+    reach: listsInQuery,
     params: { customerId },
     query: { allowlists, ...freshness },
     answers: { 200: ['The answer, list by list', shared(CheckAnswer)] },
   },
   explainCheck: {
     route: 'GET /customers/:customerId/explain',
-    summary: 'May this customer pass, and why?',
+    summary: 'May this customer pass, and why? Without `allowlists`: over all lists, page by page',
     scope: 'read',
+    reach: listsInQuery,
     params: { customerId },
-    query: { allowlists },
+    query: {
+      allowlists: Type.Optional(allowlists),
+      type: Type.Optional(oneOf(['FIXA', 'ONDA'], 'Over all lists: only these')),
+      outcome: Type.Optional(oneOf(['allowed', 'denied'], 'Over all lists: only these results')),
+      limit: Type.Optional(
+        Type.Integer({ description: 'Lists that one call looks at: at most 200; 100 when absent' }),
+      ),
+      cursor: page.cursor,
+    },
     answers: { 200: ['The answer, step by step', Explanation] },
   },
   checkCustomers: {
     route: 'POST /check',
     summary: 'May these customers pass?',
     scope: 'check',
+    reach: listsInBody,
     query: freshness,
     body: Type.Object(
       {

@@ -1,7 +1,9 @@
 import { LIST_SORTS, type WaveConfig as Rule } from '../../guards/allowlist/types.js'
 import { WAVE_SCHEMA } from '../../guards/allowlist/wave/config.js'
-import { closed, count, isoTime, oneOf, page, pageOf, shared } from '../common.js'
+import { WAVE_STATES, WAVE_TURNS } from '../../guards/allowlist/wave/now.js'
+import { Changed, changesOf, closed, count, isoTime, oneOf, page, pageOf, shared } from '../common.js'
 import { operations } from '../operation.js'
+import { listAndRule, listInPath, listsInChanges } from '../reach.js'
 import { Type } from '../typebox.js'
 
 export const listId = Type.String({ description: 'Id of an allowlist' })
@@ -9,21 +11,55 @@ const params = { id: listId }
 const listType = oneOf(['FIXA', 'ONDA'])
 const precision = oneOf(['exact', 'trusted'])
 
-const WaveConfig = Type.Unsafe<Rule>(WAVE_SCHEMA)
-
-const NewAllowlist = Type.Object(
+const labels = {
+  tags: Type.Optional(
+    Type.Array(Type.String(), { description: 'Up to 20, each 1 to 64 of A-Z a-z 0-9 . _ ~ : @ + = / -' }),
+  ),
+  owner: Type.Optional(Type.String({ description: 'Whom to ask; up to 256 characters' })),
+  description: Type.Optional(Type.String({ description: 'Up to 2,000 characters' })),
+}
+const share = Type.Optional(
+  Type.Number({ description: 'Of the customers, 0 to 1; only of strategies that split them' }),
+)
+const waveState = oneOf(WAVE_STATES, 'How far a wave is open')
+const WaveNow = Type.Object(
   {
-    id: Type.Optional(listId),
-    name: Type.String(),
-    type: listType,
-    config: Type.Optional(WaveConfig),
-    precision: Type.Optional(precision),
+    state: waveState,
+    share,
+    nextStep: Type.Optional(
+      Type.Object(
+        { at: isoTime, turn: oneOf(WAVE_TURNS), share },
+        { ...closed, description: 'When the wave next admits others, and why' },
+      ),
+    ),
   },
-  closed,
+  { ...closed, description: 'Of a wave: where it stands at the time of the answer' },
 )
 
+export const WaveConfig = Type.Unsafe<Rule>(WAVE_SCHEMA)
+
+export const listSettings = {
+  name: Type.String(),
+  type: listType,
+  config: Type.Optional(WaveConfig),
+  precision: Type.Optional(precision),
+  ...labels,
+}
+const NewAllowlist = Type.Object({ id: Type.Optional(listId), ...listSettings }, closed)
+
 const AllowlistChange = Type.Object(
-  { name: Type.Optional(Type.String()), config: Type.Optional(WaveConfig) },
+  { name: Type.Optional(Type.String()), config: Type.Optional(WaveConfig), ...labels },
+  { ...closed, description: 'Fields that are absent stay; an empty label clears the label' },
+)
+
+const ListSetChange = Type.Object(
+  {
+    id: listId,
+    ifVersion: Type.Optional(
+      Type.Integer({ description: 'The version that the list must have; absent: there must be none' }),
+    ),
+    list: Type.Optional(Type.Object(listSettings, { ...closed, description: 'Absent: the list is deleted' })),
+  },
   closed,
 )
 
@@ -39,10 +75,12 @@ export const Allowlist = Type.Object(
         { ...closed, description: 'Of a paused wave: since when, and the rule that `resume` brings back' },
       ),
     ),
+    wave: Type.Optional(WaveNow),
     precision,
     customerCount: count,
-    version: Type.Integer({ description: 'Counts changes of name and config; also the ETag' }),
+    version: Type.Integer({ description: 'Counts changes of name, config and labels; also the ETag' }),
     shardCount: Type.Integer(),
+    ...labels,
     createdAt: isoTime,
     updatedAt: isoTime,
   },
@@ -68,6 +106,7 @@ export const LISTS = operations('allowlists', {
     route: 'POST /allowlists',
     summary: 'Create an allowlist',
     scope: 'admin',
+    reach: listAndRule,
     body: NewAllowlist,
     // A wave may name many customers.
     hasLargeBody: true,
@@ -77,10 +116,20 @@ export const LISTS = operations('allowlists', {
     route: 'GET /allowlists',
     summary: 'List the allowlists, or search and sort them',
     scope: 'read',
+    reach: 'filtered',
     query: {
       ...page,
-      search: Type.Optional(Type.String({ description: 'Part of an id or a name, in any case' })),
+      search: Type.Optional(
+        Type.String({ description: 'Part of an id, a name, an owner or a tag, in any case' }),
+      ),
+      prefix: Type.Optional(Type.String({ description: 'Beginning of an id or a name, in any case' })),
+      tag: Type.Optional(Type.String({ description: 'Lists that have this tag' })),
+      owner: Type.Optional(Type.String({ description: 'Lists of this owner' })),
       type: Type.Optional(listType),
+      state: Type.Optional(waveState),
+      nextStepBefore: Type.Optional(
+        Type.String({ description: 'ISO 8601: waves whose next step comes before then' }),
+      ),
       sort: Type.Optional(oneOf(LIST_SORTS, 'By id when absent')),
       order: Type.Optional(oneOf(['asc', 'desc'])),
     },
@@ -90,14 +139,39 @@ export const LISTS = operations('allowlists', {
     route: 'GET /allowlists/:id',
     summary: 'Read an allowlist',
     scope: 'read',
+    reach: listInPath,
     params,
     answers: { 200: ['The allowlist', shared(Allowlist)] },
+  },
+  listUses: {
+    route: 'GET /allowlists/:id/used-by',
+    summary: 'List the waves whose base or exclusion an allowlist is',
+    scope: 'read',
+    reach: listInPath,
+    params,
+    answers: {
+      200: [
+        'By id of the wave',
+        Type.Object(
+          {
+            items: Type.Array(
+              Type.Object(
+                { allowlistId: listId, name: Type.String(), as: oneOf(['base', 'exclude']) },
+                closed,
+              ),
+            ),
+          },
+          closed,
+        ),
+      ],
+    },
   },
   updateAllowlist: {
     route: 'PATCH /allowlists/:id',
     summary:
-      'Change the name or the config of an allowlist; with `If-Match`, only if its version is still the given one',
+      'Change the name, the config or the labels of an allowlist; with `If-Match`, only if its version is still the given one',
     scope: 'admin',
+    reach: listAndRule,
     params,
     headers: ifMatch,
     body: AllowlistChange,
@@ -108,23 +182,45 @@ export const LISTS = operations('allowlists', {
     route: 'POST /allowlists/:id/pause',
     summary: 'Pause a wave: no customer passes, and its rule is kept. Works on any version',
     scope: 'admin',
+    reach: listInPath,
     params,
     answers: { 200: ['The paused wave', shared(Allowlist)] },
   },
   resumeAllowlist: {
     route: 'POST /allowlists/:id/resume',
-    summary: 'Resume a paused wave with the rule that it had',
+    summary:
+      'Resume a paused wave with the rule that it had; with `shift`, its later steps move by the time paused',
     scope: 'admin',
+    reach: listInPath,
     params,
     headers: ifMatch,
+    body: Type.Object(
+      {
+        shift: Type.Optional(
+          Type.Boolean({ description: 'Move steps of the ramp that lie after the pause by its length' }),
+        ),
+      },
+      closed,
+    ),
+    bodyMayBeAbsent: true,
     answers: { 200: ['The resumed wave', shared(Allowlist)] },
   },
   deleteAllowlist: {
     route: 'DELETE /allowlists/:id',
     summary: 'Delete an allowlist',
     scope: 'admin',
+    reach: listInPath,
     params,
     answers: { 204: 'Deleted' },
+  },
+  changeAllowlists: {
+    route: 'POST /allowlists/changes',
+    summary: 'Create, change and delete many allowlists: all of them, or none',
+    scope: 'admin',
+    reach: listsInChanges,
+    body: changesOf(ListSetChange),
+    hasLargeBody: true,
+    answers: { 200: ['How many were changed', Changed] },
   },
 })
 
@@ -154,6 +250,7 @@ export const INDEXES = operations('allowlists', {
     route: 'GET /allowlists/:id/index',
     summary: 'State of the membership index',
     scope: 'read',
+    reach: listInPath,
     params,
     answers: { 200: ['The index as this process knows it', IndexStatus] },
   },
@@ -161,6 +258,7 @@ export const INDEXES = operations('allowlists', {
     route: 'POST /allowlists/:id/rebuild',
     summary: 'Rebuild the membership index',
     scope: 'admin',
+    reach: listInPath,
     params,
     answers: { 202: ['The build has started', IndexStatus] },
   },
@@ -183,6 +281,7 @@ export const SHARDS = operations('allowlists', {
     route: 'GET /allowlists/:id/reshard',
     summary: 'Read the shards of an allowlist, and the progress of a move',
     scope: 'read',
+    reach: listInPath,
     params,
     answers: { 200: ['Its shards', ReshardStatus] },
   },
@@ -190,6 +289,7 @@ export const SHARDS = operations('allowlists', {
     route: 'POST /allowlists/:id/reshard',
     summary: 'Move an allowlist to another number of shards, while checks continue',
     scope: 'admin',
+    reach: listInPath,
     params,
     body: Type.Object({ shards: Type.Integer() }, closed),
     answers: {

@@ -1,6 +1,7 @@
-import type { JsonObject } from '../../guards/allowlist/types.js'
-import { closed, count, isoTime, oneOf, page, pageOf, shared } from '../common.js'
+import { IMPORT_MODES, type JsonObject } from '../../guards/allowlist/types.js'
+import { closed, count, isoTime, oneOf, page, pageOf, shared, yesOrNo } from '../common.js'
 import { operations } from '../operation.js'
+import { listInPath } from '../reach.js'
 import { Type } from '../typebox.js'
 import { listId } from './lists.js'
 
@@ -31,6 +32,7 @@ export const MEMBERS = operations('members', {
     route: 'PUT /allowlists/:id/customers/:customerId',
     summary: 'Add a customer, or replace the attributes of a member',
     scope: 'admin',
+    reach: listInPath,
     params,
     body: Type.Object(attributes, closed),
     bodyMayBeAbsent: true,
@@ -40,6 +42,7 @@ export const MEMBERS = operations('members', {
     route: 'DELETE /allowlists/:id/customers/:customerId',
     summary: 'Remove a customer',
     scope: 'admin',
+    reach: listInPath,
     params,
     answers: { 200: ['Removed, or was not a member', RemoveResult] },
   },
@@ -47,6 +50,7 @@ export const MEMBERS = operations('members', {
     route: 'GET /allowlists/:id/customers/:customerId',
     summary: 'Read a member',
     scope: 'read',
+    reach: listInPath,
     params,
     answers: { 200: ['The member', shared(Member)] },
   },
@@ -54,14 +58,24 @@ export const MEMBERS = operations('members', {
     route: 'GET /allowlists/:id/customers',
     summary: 'List the members of an allowlist',
     scope: 'read',
+    reach: listInPath,
     params: { id: listId },
-    query: page,
+    query: {
+      ...page,
+      prefix: Type.Optional(
+        Type.String({
+          description:
+            'Beginning of the customer id; UUIDs are in lower case. On Redis a page may then be short or empty although `nextCursor` says that there is more',
+        }),
+      ),
+    },
     answers: { 200: ['A page of members', pageOf(shared(Member))] },
   },
   listAllowlistsOfCustomer: {
     route: 'GET /customers/:customerId/allowlists',
     summary: 'List the FIXA allowlists that a customer is on',
     scope: 'read',
+    reach: 'filtered',
     params: { customerId },
     query: page,
     answers: { 200: ['A page of allowlists', pageOf(CustomerAllowlist)] },
@@ -98,7 +112,7 @@ export const ImportStatus = Type.Object(
   {
     importId: Type.String(),
     allowlistId: listId,
-    mode: oneOf(['add', 'replace']),
+    mode: oneOf(IMPORT_MODES),
     state: oneOf(['running', 'completed', 'interrupted', 'failed']),
     rowsAcknowledged: count,
     ...importCounts,
@@ -111,16 +125,17 @@ export const ImportStatus = Type.Object(
 
 const ImportAccepted = Type.Object({ importId: Type.String(), status: oneOf(['running']) }, closed)
 
-const yesOrNo = (description: string) => Type.Optional(oneOf(['0', '1', 'false', 'true'], description))
-
 export const IMPORTS = operations('import and export', {
   importMembers: {
     route: 'POST /allowlists/:id/import',
-    summary: 'Import customers from CSV, NDJSON or one id per line, also gzip, of any size',
+    summary: 'Add, replace or remove customers from CSV, NDJSON or one id per line, also gzip, of any size',
     scope: 'admin',
+    reach: listInPath,
     params: { id: listId },
     query: {
-      mode: Type.Optional(oneOf(['add', 'replace'], '`add` when absent')),
+      mode: Type.Optional(
+        oneOf(IMPORT_MODES, '`add` when absent; `remove` removes the customers of the input'),
+      ),
       importId: Type.Optional(Type.String({ description: 'Id of the import; the same id resumes it' })),
       addedBy: Type.Optional(
         Type.String({ description: 'Who added the customers, for rows without that field' }),
@@ -156,20 +171,58 @@ export const IMPORTS = operations('import and export', {
 })
 
 export const IMPORT_STATUS = operations('import and export', {
+  listImports: {
+    route: 'GET /allowlists/:id/imports',
+    summary: 'List the imports of the last 7 days with their results',
+    scope: 'read',
+    reach: listInPath,
+    params: { id: listId },
+    query: { limit: Type.Optional(Type.Integer({ description: 'At most 100; 20 when absent' })) },
+    answers: {
+      200: ['The latest first', Type.Object({ items: Type.Array(shared(ImportStatus)) }, closed)],
+    },
+  },
   getImport: {
     route: 'GET /allowlists/:id/imports/:importId',
     summary: 'Read the status of an import',
     scope: 'read',
+    reach: listInPath,
     params: { id: listId, importId: Type.String() },
     answers: { 200: ['Its state', shared(ImportStatus)] },
+  },
+})
+
+export const SAMPLES = operations('members', {
+  sampleWave: {
+    route: 'GET /allowlists/:id/sample',
+    summary: 'Name some customers who pass a wave now, from its base list',
+    scope: 'read',
+    // The handler looks at the base list too.
+    reach: listInPath,
+    params: { id: listId },
+    query: { limit: Type.Optional(Type.Integer({ description: 'At most 100; 20 when absent' })) },
+    answers: {
+      200: [
+        'Some who pass',
+        Type.Object(
+          {
+            items: Type.Array(Type.Object({ customerId }, closed)),
+            examined: Type.Integer({ description: 'Members of the base that were looked at' }),
+            more: Type.Boolean({ description: 'Whether there may be others' }),
+          },
+          closed,
+        ),
+      ],
+    },
   },
 })
 
 export const EXPORTS = operations('import and export', {
   exportMembers: {
     route: 'GET /allowlists/:id/export',
-    summary: 'Export the members, in the format asked by `Accept`',
+    summary: 'Export the members, or those of its base who pass a wave now, in the format asked by `Accept`',
     scope: 'admin',
+    reach: listInPath,
     params: { id: listId },
     query: {
       spreadsheet: yesOrNo(

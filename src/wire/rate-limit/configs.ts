@@ -1,6 +1,8 @@
 import { ALGORITHMS } from '../../guards/rate-limit/rule.js'
-import { byName, closed, oneOf, page, pageOf } from '../common.js'
+import { LIMITS_ON_UNAVAILABLE } from '../../guards/rate-limit/types.js'
+import { byName, Changed, changesOf, closed, oneOf, page, pageOf } from '../common.js'
 import { operations } from '../operation.js'
+import { resourceInPath, resourceInQuery, resourcesInChanges } from '../reach.js'
 import { type Static, type TProperties, Type } from '../typebox.js'
 import { entity, resource } from './limits.js'
 
@@ -17,9 +19,9 @@ const limit = Type.Partial(
   }),
   { description: 'Fields that are absent are inherited' },
 )
-const onUnavailable = oneOf(['allow', 'block'], 'When the store does not answer')
+const onUnavailable = oneOf(LIMITS_ON_UNAVAILABLE, 'When the store does not answer')
 
-const LevelConfig = Type.Object(
+export const LevelConfig = Type.Object(
   {
     limits: Type.Optional(byName(limit)),
     onUnavailable: Type.Optional(onUnavailable),
@@ -35,16 +37,19 @@ const unreadable = Type.Optional(
 )
 const StoredConfig = Type.Object({ ...LevelConfig.properties, unreadable }, closed)
 
-const ListedConfigs = pageOf(
-  Type.Object(
-    {
-      level: oneOf(['system', 'resource', 'entity']),
-      identifier: Type.Optional(Type.String({ description: 'The entity, on the entity level' })),
-      resource,
-      config: StoredConfig,
-    },
-    closed,
-  ),
+const address = {
+  level: oneOf(['system', 'resource', 'entity']),
+  identifier: Type.Optional(Type.String({ description: 'The entity, on the entity level' })),
+  resource,
+}
+const ListedConfigs = pageOf(Type.Object({ ...address, config: StoredConfig }, closed))
+
+const ifMatch = Type.Optional(
+  Type.String({ description: 'Hash of what must be stored, as `configVersion` makes it; absent: nothing' }),
+)
+const ConfigChange = Type.Object(
+  { ...address, ifMatch, config: Type.Optional(LevelConfig) },
+  { ...closed, description: 'Without `config` the record is deleted' },
 )
 
 const fieldLevel = oneOf(['entity', 'resource', 'system', 'entity:*', 'system:*', 'defaults'])
@@ -90,6 +95,7 @@ function configOperations<Params extends TProperties, Query extends TProperties>
       route: `GET ${all}`,
       summary: `List the limit configurations of ${of}`,
       scope: 'read',
+      reach: 'filtered',
       query,
       answers: { 200: ['A page', ListedConfigs] },
     },
@@ -97,6 +103,7 @@ function configOperations<Params extends TProperties, Query extends TProperties>
       route: `GET ${path}`,
       summary: `Read the limit configuration of ${of}`,
       scope: 'read',
+      reach: resourceInPath,
       params,
       answers: { 200: ['As it was set', StoredConfig] },
     },
@@ -104,6 +111,7 @@ function configOperations<Params extends TProperties, Query extends TProperties>
       route: `PUT ${path}`,
       summary: `Set the limit configuration of ${of}; absent fields are inherited`,
       scope: 'admin',
+      reach: resourceInPath,
       params,
       body: LevelConfig,
       answers: { 200: ['As it is now', StoredConfig] },
@@ -112,6 +120,7 @@ function configOperations<Params extends TProperties, Query extends TProperties>
       route: `DELETE ${path}`,
       summary: `Delete the limit configuration of ${of}`,
       scope: 'admin',
+      reach: resourceInPath,
       params,
       answers: { 204: 'Gone' },
     },
@@ -136,6 +145,14 @@ const ofEntity = configOperations(
 
 const entityParams = { id: entity }
 const Entity = Type.Object({ id: entity, parent: Type.String(), cascade: Type.Boolean() }, closed)
+export const Parent = Type.Object(
+  { parent: Type.String(), cascade: Type.Optional(Type.Boolean({ description: 'true when absent' })) },
+  closed,
+)
+const EntityChange = Type.Object(
+  { id: entity, ifMatch, record: Type.Optional(Parent) },
+  { ...closed, description: 'Without `record` the parent is removed' },
+)
 
 export const CONFIGS = operations('limits', {
   resolveLimits: {
@@ -143,6 +160,7 @@ export const CONFIGS = operations('limits', {
     summary:
       'Read the effective limits of an entity, or without `entity` of one that has no configuration, and the level that each field comes from',
     scope: 'read',
+    reach: resourceInQuery,
     query: { entity: Type.Optional(entity), resource },
     answers: { 200: ['Resolved', EffectiveConfig] },
   },
@@ -158,6 +176,30 @@ export const CONFIGS = operations('limits', {
   getEntityConfig: ofEntity.get,
   setEntityConfig: ofEntity.set,
   deleteEntityConfig: ofEntity.delete,
+  changeConfigs: {
+    route: 'POST /config/changes',
+    summary: 'Set and delete many limit configurations: all of them, or none',
+    scope: 'admin',
+    reach: resourcesInChanges,
+    body: changesOf(ConfigChange),
+    hasLargeBody: true,
+    answers: { 200: ['How many were changed', Changed] },
+  },
+  listEntities: {
+    route: 'GET /entities',
+    summary: 'List the entities that have a parent',
+    scope: 'read',
+    query: page,
+    answers: { 200: ['A page', pageOf(Entity)] },
+  },
+  changeEntities: {
+    route: 'POST /entities/changes',
+    summary: 'Set and remove the parents of many entities: all of them, or none',
+    scope: 'admin',
+    body: changesOf(EntityChange),
+    hasLargeBody: true,
+    answers: { 200: ['How many were changed', Changed] },
+  },
   getEntity: {
     route: 'GET /entities/:id',
     summary: 'Read the parent of an entity',
@@ -170,10 +212,7 @@ export const CONFIGS = operations('limits', {
     summary: 'Set the parent of an entity; its calls consume from the parent too',
     scope: 'admin',
     params: entityParams,
-    body: Type.Object(
-      { parent: Type.String(), cascade: Type.Optional(Type.Boolean({ description: 'true when absent' })) },
-      closed,
-    ),
+    body: Parent,
     answers: { 200: ['The entity', Entity] },
   },
   deleteEntity: {

@@ -1,5 +1,6 @@
-import { byName, closed, degraded, iso8601, oneOf } from '../common.js'
+import { byName, closed, degraded, iso8601, listing, oneOf, pageOf } from '../common.js'
 import { operations } from '../operation.js'
+import { resourceInBody, resourceInPath, resourceInQuery } from '../reach.js'
 import { Type } from '../typebox.js'
 
 export const entity = Type.String({ description: 'Who is limited: a customer, a tenant, a key' })
@@ -104,6 +105,7 @@ export const LIMITS = operations('limits', {
     route: 'POST /limits/acquire',
     summary: 'Acquire: consume from all limits of a resource, or from none',
     scope: 'limits',
+    reach: resourceInBody,
     body: AcquireRequest,
     answers: { 200: ['Allowed', Acquired] },
   },
@@ -122,10 +124,29 @@ export const LIMITS = operations('limits', {
     params: leaseParams,
     answers: { 204: 'Given back' },
   },
+  listSubjects: {
+    route: 'GET /limits',
+    summary:
+      'List the entities with a recorded use, and what is left of their limits. Does not block the store',
+    scope: 'limits',
+    rules: { orAdmin: true },
+    query: {
+      ...listing,
+      limit: Type.Optional(Type.Integer({ description: 'At most 100' })),
+      resource: Type.Optional(Type.String({ description: 'Only the use of this resource' })),
+    },
+    answers: {
+      200: [
+        'A page, in the order of the store',
+        pageOf(Type.Object({ entity, resource, limits: Type.Optional(statuses) }, closed)),
+      ],
+    },
+  },
   listDenied: {
     route: 'GET /limits/denied',
     summary: 'List the entities that this process denied most often in the last hour',
     scope: 'read',
+    reach: 'filtered',
     query: {
       resource: Type.Optional(resource),
       limit: Type.Optional(Type.Integer({ description: 'At most 100; 20 when absent' })),
@@ -136,6 +157,7 @@ export const LIMITS = operations('limits', {
     route: 'GET /limits/usage',
     summary: 'Read the usage of a resource by hour or day, and of its heaviest entities',
     scope: 'read',
+    reach: resourceInQuery,
     query: { resource, ...usageQuery },
     answers: { 200: ['Oldest first', ResourceUsage] },
   },
@@ -143,6 +165,7 @@ export const LIMITS = operations('limits', {
     route: 'GET /limits/:entity/:resource',
     summary: 'Read what is left of the limits, without consuming',
     scope: 'limits',
+    reach: resourceInPath,
     params: subject,
     query: {
       limits: Type.Optional(
@@ -157,7 +180,8 @@ export const LIMITS = operations('limits', {
     route: 'DELETE /limits/:entity/:resource',
     summary: 'Reset the limits of an entity',
     scope: 'limits',
-    rules: { audited: true },
+    reach: resourceInPath,
+    rules: { orAdmin: true, audited: true },
     params: subject,
     answers: { 204: 'The limits are full again' },
   },
@@ -165,6 +189,7 @@ export const LIMITS = operations('limits', {
     route: 'GET /limits/:entity/:resource/usage',
     summary: 'Read the usage of an entity by hour or day, for hours in which it was among the heaviest',
     scope: 'limits',
+    reach: resourceInPath,
     params: subject,
     query: usageQuery,
     answers: { 200: ['Oldest first', Type.Object({ items: usageItems }, closed)] },

@@ -87,6 +87,14 @@ describe('mixes', () => {
     assert.match(next().text, /^POST \/locks\/run-3 /)
   })
 
+  it('locks use a name again once it was given back', () => {
+    const next = openMix(parseMix('locks'), context())
+    next().answered!(201, '{"token":"t-1"}')
+    next().answered!(204, '')
+    assert.match(next().text, /^POST \/locks\/run-0 /)
+    assert.match(next().text, /^POST \/locks\/run-1 /)
+  })
+
   it('bodies are as long as their header says', () => {
     const texts: LoadRequest[] = Object.keys(MIXES).map((name) => MIXES[name]!.open(context())())
     for (const { text } of texts) {

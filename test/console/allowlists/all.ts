@@ -38,6 +38,10 @@ describe('the page of all allowlists', () => {
     await page.getByRole('link', { name: 'List 49', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Previous page' }).click()
     await page.getByRole('link', { name: 'List 0', exact: true }).waitFor()
+    // The size of pages is kept.
+    await page.getByLabel('Rows per page').selectOption('10')
+    await rows.nth(10).waitFor({ state: 'detached' })
+    await page.getByLabel('Rows per page').selectOption('50')
     await page.getByRole('button', { name: 'Customers' }).click()
     await page.getByRole('button', { name: 'Customers' }).click()
     await page
@@ -67,7 +71,7 @@ describe('the page of all allowlists', () => {
     await page.getByRole('button', { name: 'New list' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Create' }).click()
-    await dialog.getByRole('alert').getByText('INVALID_INPUT').waitFor()
+    await dialog.getByLabel('Name').and(page.locator('[aria-invalid=true]:focus')).waitFor()
     await assertAccessible()
     await dialog.getByLabel('Name').fill('VIP')
     await dialog.getByLabel('Id', { exact: true }).fill('vip')
@@ -114,11 +118,11 @@ describe('the page of all allowlists', () => {
     await page.getByText('Nobody is on this list yet').waitFor()
     for (const name of [
       'New list',
-      'Rename',
+      'Edit',
       'Delete',
       'Export',
       'Add customer',
-      'Build it anew',
+      'Rebuild index',
       'Choose a file',
     ]) {
       assert.equal(await page.getByRole('button', { name }).count(), 0, name)
@@ -130,7 +134,7 @@ describe('the page of all allowlists', () => {
       assert.equal(await page.getByRole('button', { name }).count(), 0, name)
     }
     assert.ok(await page.getByLabel('The wave opens to').isDisabled())
-    await page.getByText('Your key may read this and not change it').waitFor()
+    await page.getByText('Read-only: changes need a key').waitFor()
     await assertAccessible()
   })
 
@@ -145,7 +149,7 @@ describe('the page of all allowlists', () => {
     await allowlists.create({ id: 'onda', name: 'Onda', type: 'ONDA', config })
     for (const [path, text] of [
       ['/allowlists', 'Nova lista'],
-      ['/allowlists/vip', 'Fora da memória'],
+      ['/allowlists/vip', 'Não carregado'],
       ['/allowlists/onda', 'Parcela ao longo do tempo'],
     ] as const) {
       await visit(path)
@@ -164,9 +168,9 @@ describe('the page of all allowlists', () => {
     const save = await dialog.getByRole('button', { name: 'Salvar' }).boundingBox()
     assert.ok(save!.y + save!.height <= 800, 'the button is in sight')
     await dialog.getByRole('button', { name: 'Cancelar' }).click()
-    await page.getByRole('button', { name: 'Renomear' }).click()
-    await dialog.getByLabel('Novo nome').fill(' ')
-    await dialog.getByRole('button', { name: 'Renomear' }).click()
+    await page.getByRole('button', { name: 'Editar' }).click()
+    await dialog.getByLabel('Nome').fill(' ')
+    await dialog.getByRole('button', { name: 'Salvar' }).click()
     await dialog.getByText('deve ter de 1 a 256 caracteres').first().waitFor()
   })
 
@@ -186,12 +190,16 @@ describe('the page of all allowlists', () => {
     await page.getByRole('dialog').getByText(EVIL).waitFor()
     await assertText()
     await page.getByRole('button', { name: 'Cancel' }).click()
-    await page.getByRole('button', { name: 'Rename' }).click()
-    await page.getByRole('dialog').getByLabel('New name').fill(`${EVIL}!`)
-    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill(`${EVIL}!`)
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { level: 1, name: `${EVIL}!` }).waitFor()
+    await visit('/audit?target=allowlist:evil')
     await page.getByRole('button', { name: /Show details of allowlist.update/ }).click()
-    await page.getByRole('dialog').getByText(`${EVIL}!`).waitFor()
+    await page
+      .getByRole('dialog')
+      .getByRole('row', { name: `${EVIL}!` })
+      .waitFor()
     await assertText()
     await visit('/allowlists/wave')
     await page.getByText(`50% of the 0 on ${EVIL}!`).waitFor()

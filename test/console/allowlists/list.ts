@@ -37,17 +37,39 @@ describe('the page of an explicit list', () => {
       expiresAt: zone,
     })
     await page.getByRole('row', { name: /ana:1.*maria/ }).waitFor()
-    await page.getByRole('row', { name: /Customer added.*tester/ }).waitFor()
+    await page
+      .locator('.entry-list li', { hasText: /tester added ana:1 to VIP/ })
+      .first()
+      .waitFor()
     await assertAccessible()
     await page
       .getByRole('row', { name: /ana:1.*maria/ })
       .getByRole('button', { name: 'Remove ana:1' })
       .click()
-    await dialog.getByText('ana:1 is taken off VIP').waitFor()
+    await dialog.getByText('ana:1 is removed from VIP').waitFor()
     await dialog.getByRole('button', { name: 'Remove' }).click()
     await page.getByText('ana:1 is not on this list.').waitFor()
-    await page.getByRole('row', { name: /Customer removed.*tester/ }).waitFor()
+    await page.locator('.entry-list li', { hasText: /tester removed ana:1 from VIP/ }).waitFor()
     assert.equal((await allowlists.get('vip')).customerCount, 0)
+  })
+
+  it('has the lines with which programs ask for the list', async (t) => {
+    const { page, server, visit } = await openConsole(t, { scopes: ['admin'] })
+    await server.catraca.allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    await visit('/allowlists/vip')
+    const panel = page.locator('.folded', { hasText: 'Use it from code' })
+    await panel.getByRole('heading').click()
+    await panel.locator('pre', { hasText: '/customers/CUSTOMER/check?allowlists=vip' }).waitFor()
+    for (const [language, line] of [
+      ['OpenFeature: JavaScript', "getBooleanValue('vip', false"],
+      ['Go', 'ofrep.WithBearerToken'],
+      ['Java', 'getBooleanValue("vip", false'],
+      ['Python', 'get_boolean_value("vip", False'],
+      ['Library (Node)', "check('CUSTOMER', ['vip'])"],
+    ]) {
+      await panel.getByLabel('Language').selectOption({ label: language! })
+      await panel.locator('pre', { hasText: line! }).waitFor()
+    }
   })
 
   it('shows the index, and builds it anew', async (t) => {
@@ -56,15 +78,15 @@ describe('the page of an explicit list', () => {
     await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
     await allowlists.add('vip', 'ana')
     await visit('/allowlists/vip')
-    const panel = page.locator('.panel', { hasText: 'Index in memory' })
+    const panel = page.getByRole('region', { name: 'Index', exact: true })
     await panel.getByText('never').waitFor()
-    await panel.getByRole('button', { name: 'Build it anew' }).click()
-    await page.getByRole('dialog').getByText('read from the store once').waitFor()
+    await panel.getByRole('button', { name: 'Rebuild index' }).click()
+    await page.getByRole('dialog').getByText('from the store once').waitFor()
     await assertAccessible()
-    await page.getByRole('dialog').getByRole('button', { name: 'Build it anew' }).click()
-    await panel.getByText(/took .*1 pages/).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rebuild index' }).click()
+    await panel.getByText(/took .*1 page\b/).waitFor()
     assert.ok((await allowlists.index('vip')).lastBuild !== undefined)
-    await page.getByRole('row', { name: /Index rebuilt/ }).waitFor()
+    await page.locator('.entry-list li', { hasText: /rebuilt the index of/ }).waitFor()
     await until('in memory', async () => {
       await allowlists.check('ana', ['vip'])
       return (await allowlists.index('vip')).state === 'loaded'
@@ -74,27 +96,85 @@ describe('the page of an explicit list', () => {
     assert.match((await panel.locator('dl').textContent()) ?? '', /Feed lag0 µs/)
   })
 
+  it('has an owner, a description and tags, and a reason for every change', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
+    const { allowlists } = server.catraca
+    await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    await allowlists.create({ id: 'beta', name: 'Beta', type: 'FIXA' })
+    const config = { strategy: 'PERCENTAGE', percentage: 0.5, base: 'vip' } as const
+    await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    await visit('/allowlists/vip')
+    await page.getByRole('region', { name: 'Used by' }).getByText('Wave as base list').waitFor()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Description').fill('Customers of the first hour')
+    await dialog.getByLabel('Owner').fill('team-growth')
+    const tags = dialog
+      .getByRole('textbox', { name: 'Tags' })
+      .or(dialog.getByRole('combobox', { name: 'Tags' }))
+    await tags.fill('growth')
+    await tags.press('Enter')
+    await dialog.getByLabel('Reason').fill('OPS-12: somebody must own it')
+    await assertAccessible()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Customers of the first hour').waitFor()
+    await page.locator('.entry-list li', { hasText: '“OPS-12: somebody must own it”' }).waitFor()
+    const { owner, description, tags: kept } = await allowlists.get('vip')
+    assert.deepEqual([owner, description, kept], ['team-growth', 'Customers of the first hour', ['growth']])
+    await page.getByRole('link', { name: 'growth', exact: true }).click()
+    await page.getByText('1 in total').waitFor()
+    await page.getByRole('link', { name: 'VIP' }).waitFor()
+    await assertAccessible()
+  })
+
+  it('takes pasted ids, removes those of a file, and shows past imports', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
+    const { allowlists } = server.catraca
+    await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
+    for (const customer of ['ana', 'bia', 'caio']) await allowlists.add('vip', customer)
+    await visit('/allowlists/vip')
+    await page.getByRole('button', { name: 'Paste ids' }).click()
+    await page.getByLabel('Ids or CSV rows').fill('ana\n\ncaio\nzoe\n')
+    await page.getByText('3 rows').waitFor()
+    await page.getByRole('button', { name: 'Use these rows' }).click()
+    await page.getByLabel('Remove from the list').check()
+    await page.getByRole('button', { name: 'Upload', exact: true }).click()
+    await page.getByRole('dialog').getByText('Every customer in pasted.txt is removed').waitFor()
+    await assertAccessible()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove the customers' }).click()
+    await page.locator('.list-line', { hasText: '1 customers' }).waitFor()
+    await assert.rejects(allowlists.member('vip', 'ana'), { code: 'MEMBER_NOT_FOUND' })
+    await page.getByRole('heading', { name: 'Past imports' }).click()
+    await page.getByRole('row', { name: /remove completed Removed: 2/ }).waitFor()
+    // A part of an id narrows the table.
+    await page.getByLabel('Find a customer').fill('x')
+    await page.getByText('No customer id begins so.').waitFor()
+    await page.getByLabel('Find a customer').fill('bi')
+    await page.getByRole('cell', { name: 'bia', exact: true }).waitFor()
+    await assertAccessible()
+  })
+
   it('tells when somebody else was faster, and deletes only when its id is typed', async (t) => {
     const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
     const { allowlists } = server.catraca
     await allowlists.create({ id: 'vip', name: 'VIP', type: 'FIXA' })
     await allowlists.add('vip', 'ana')
     await visit('/allowlists/vip')
-    await page.getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('button', { name: 'Edit' }).click()
     await allowlists.update('vip', { name: 'By another' })
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('New name').fill('Mine')
-    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await dialog.getByLabel('Name').fill('Mine')
+    await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.getByText('Somebody else changed it meanwhile').waitFor()
     assert.equal((await allowlists.get('vip')).name, 'By another')
     await assertAccessible()
     await dialog.getByRole('button', { name: 'Load it as it is now' }).click()
     await page.getByRole('heading', { level: 1, name: 'By another', includeHidden: true }).waitFor()
-    await dialog.getByLabel('New name').fill('Mine')
-    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await dialog.getByLabel('Name').fill('Mine')
+    await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()
-    await dialog.getByText('Mine and its 1 customers are deleted.').waitFor()
+    await dialog.getByText('Mine and its 1 customers are deleted').waitFor()
     const remove = dialog.getByRole('button', { name: 'Delete the list' })
     assert.ok(await remove.isDisabled())
     await dialog.getByLabel('Type vip to confirm').fill('vip')
@@ -103,7 +183,7 @@ describe('the page of an explicit list', () => {
     await page.getByText('No list yet.').waitFor()
     await assert.rejects(allowlists.get('vip'), { code: 'ALLOWLIST_NOT_FOUND' })
     await visit('/allowlists/vip')
-    await page.getByText('There is no allowlist with this id.').waitFor()
+    await page.getByText('No allowlist has this id.').waitFor()
   })
 })
 
@@ -145,7 +225,7 @@ describe('files of customers', () => {
     assert.equal((await allowlists.get('vip')).customerCount, 2997)
     assert.equal((await allowlists.member('vip', 'customer-9')).addedBy, 'loader')
     await page.getByText('2,997', { exact: true }).first().waitFor()
-    await page.getByRole('row', { name: /Customers imported/ }).waitFor()
+    await page.locator('.entry-list li', { hasText: /imported customers into .*2,997 added/ }).waitFor()
   })
 
   it('takes a file that is dropped, and asks before it replaces the list', async (t) => {
@@ -175,7 +255,7 @@ describe('files of customers', () => {
     await dialog.getByRole('button', { name: 'Replace the list' }).click()
     const panel = page.locator('.panel', { hasText: 'Upload a file' })
     await panel.getByText('Done', { exact: true }).waitFor()
-    assert.match((await panel.locator('dl').textContent()) ?? '', /Added1.*Already there1.*Removed1/)
+    assert.match((await panel.locator('dl').textContent()) ?? '', /Added1.*Already on the list1.*Removed1/)
     const { items } = await allowlists.members('vip')
     assert.deepEqual(
       items.map(({ customerId }) => customerId),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { openConsole, signIn, type TestConsole } from '../../support/console.js'
 
@@ -21,6 +22,24 @@ describe('the page of a wave', () => {
     await page.getByText('about 2 customers').waitFor()
     await page.getByText('50% of the 4 on VIP').waitFor()
     await page.getByText('none planned').waitFor()
+    // Who of the base list is in, as a sample and as a file.
+    await page.getByRole('button', { name: 'Show some' }).click()
+    await page.getByText(/of the first 4 on the base list/).waitFor()
+    await page.getByRole('button', { name: 'Export' }).click()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'As CSV' }).click(),
+    ])
+    const passing: string[] = []
+    for (const id of ['a', 'b', 'c', 'd'])
+      if ((await allowlists.check(id, ['wave'])).overallAllowed) passing.push(id)
+    const rows = readFileSync(await file.path(), 'utf8')
+      .trim()
+      .split(/\r?\n/)
+    assert.deepEqual(
+      rows.slice(1).map((row) => row.split(',')[0]),
+      passing,
+    )
     const slider = page.getByRole('slider', { name: 'Share of customers' })
     await slider.focus()
     await slider.press('ArrowRight')
@@ -39,14 +58,16 @@ describe('the page of a wave', () => {
     await page.getByRole('button', { name: 'Review the changes' }).click()
     assert.equal(await rowOf(page, 'Share of customers').textContent(), 'Share of customers50%12.5%')
     assert.equal(await rowOf(page, 'Excluded lists').textContent(), 'Excluded listsnoneheld')
-    await page.getByText('goes from 50% to 12.5%. Customers who are in now will be out.').waitFor()
+    await page
+      .getByText('changes at once from 50% to 12.5%. A drop: customers who are in now will be out.')
+      .waitFor()
     await assertAccessible()
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByText('No changes yet.').waitFor()
     const saved = await allowlists.get('wave')
     assert.deepEqual(saved.config, { ...config, percentage: 0.125, exclude: ['held'] })
-    await page.getByText('less those on the excluded lists (0 in all').waitFor()
-    await page.getByRole('row', { name: /Allowlist changed.*tester/ }).waitFor()
+    await page.getByText('minus those on the excluded lists (0 in all)').waitFor()
+    await page.locator('.entry-list li', { hasText: 'tester changed Wave, 50% → 12.5%' }).waitFor()
     await number.fill('101')
     await page.getByText('A number from 0 to 100.').waitFor()
     assert.ok(await page.getByRole('button', { name: 'Review the changes' }).isDisabled())
@@ -65,7 +86,7 @@ describe('the page of a wave', () => {
     await number.fill('60')
     await page.getByRole('button', { name: 'Review the changes' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('goes from 50% to 60%').waitFor()
+    await dialog.getByText('at once from 50% to 60%').waitFor()
     await allowlists.update('wave', { config: { ...config, percentage: 0.1 } })
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.getByText('Somebody else changed it meanwhile').waitFor()
@@ -128,7 +149,7 @@ describe('the page of a wave', () => {
     await page.getByText('There are changes that are not saved.').waitFor()
     assert.equal(await number.inputValue(), '60 %')
     await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByText('Changes that are not saved are dropped').waitFor()
+    await page.getByText('Unsaved changes are dropped').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You are signed out').waitFor()
     await visit('/allowlists/wave')
@@ -148,7 +169,7 @@ describe('the page of a wave', () => {
     await picture.locator('canvas').waitFor()
     await page.getByRole('button', { name: 'Remove step 4' }).click()
     const warning = page.locator('.ramp-warning')
-    await warning.filter({ hasText: 'More than half of all customers at once' }).waitFor()
+    await warning.filter({ hasText: 'more than half of all customers at once' }).waitFor()
     await page.getByLabel('Step 2: share in percent').fill('0.5')
     await warning.filter({ hasText: 'customers who are in will be out' }).waitFor()
     await page.getByLabel('Step 2: share in percent').fill('')
@@ -161,11 +182,11 @@ describe('the page of a wave', () => {
     await page.getByLabel('Step 2: from').fill('2090-01-01T12:00')
     await page.getByText('After the step before it.').first().waitFor()
     await page.getByRole('button', { name: 'Remove step 2' }).click()
-    await page.getByText('Show as a table').click()
+    await page.locator('.ramp-chart').getByText('Show as a table').click()
     await page.locator('.ramp-chart tbody tr').nth(3).waitFor()
     assert.equal(await page.locator('.ramp-chart tbody tr').count(), 4)
     await page.getByRole('button', { name: 'Review the changes' }).click()
-    await page.getByRole('dialog').getByText('More than half of all customers at once').waitFor()
+    await page.getByRole('dialog').getByText('more than half of all customers at once').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByText('No changes yet.').waitFor()
     const { ramp } = (await allowlists.get('wave')).config!
@@ -182,7 +203,7 @@ describe('the page of a wave', () => {
     await page.getByLabel('Customer', { exact: true }).fill('ana')
     await page.getByRole('button', { name: 'Look up' }).click()
     await page.getByText('Not in', { exact: true }).waitFor()
-    await page.getByText(/Stands at .*%: in as soon as .* By the saved ramp that is from /).waitFor()
+    await page.getByText(/Place .*%: in when the share is above it\. By the saved ramp, from /).waitFor()
     await assertAccessible()
   })
 
@@ -268,27 +289,58 @@ describe('pausing a wave', () => {
     await page.getByText('25%', { exact: true }).first().waitFor()
     await page.getByRole('button', { name: 'Pause now' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('The share is set to 0 % at once').waitFor()
-    await dialog.getByText('The ramp (2 steps) is set aside too').waitFor()
+    await dialog.getByText('The share goes to 0% at once').waitFor()
+    await dialog.getByText('The ramp (2 steps) is put aside too').waitFor()
     await assertAccessible()
     // Somebody else saves meanwhile: the pause wins all the same.
     await allowlists.update('wave', { config: { ...config, ramp: [...ramp], percentage: 0.02 } })
     await allowlists.update('wave', { config: { ...config, ramp: [...ramp] } })
     await dialog.getByRole('button', { name: 'Pause the wave' }).click()
     await page.getByText('Paused', { exact: true }).waitFor()
-    await page.getByRole('row', { name: /Wave paused.*tester/ }).waitFor()
+    await page.locator('.entry-list li', { hasText: 'tester paused Wave, 25% → 0%' }).waitFor()
     assert.deepEqual((await allowlists.get('wave')).config, { strategy: 'PERCENTAGE', percentage: 0 })
     await assertAccessible()
     // Another name meanwhile is no other rule.
     await allowlists.update('wave', { name: 'Renamed' })
     await visit('/allowlists/wave')
     await page.getByRole('button', { name: 'Resume' }).click()
-    await dialog.getByText(/as it was before it was paused \(/).waitFor()
-    await dialog.getByText('goes from 0% to 25%').waitFor()
+    await dialog.getByText(/from before the pause \(/).waitFor()
+    await dialog.getByText('at once from 0% to 25%').waitFor()
     await assertAccessible()
     await dialog.getByRole('button', { name: 'Resume the wave' }).click()
     await page.getByRole('button', { name: 'Pause now' }).waitFor()
     assert.deepEqual((await allowlists.get('wave')).config, config)
+  })
+
+  it('stays in view, and resumes a ramp that is shifted by the time paused', async (t) => {
+    const { page, server, visit } = await openConsole(t, { scopes: ['admin'] })
+    const { allowlists } = server.catraca
+    const ramp = [
+      { at: Date.now() - DAY_MS, percentage: 0.25 },
+      { at: Date.now() + DAY_MS, percentage: 1 },
+    ]
+    const config = { strategy: 'PERCENTAGE' as const, percentage: 0, ramp }
+    await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    await visit('/allowlists/wave')
+    await page.getByText('Details', { exact: true }).scrollIntoViewIfNeeded()
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+    const pause = page.getByRole('button', { name: 'Pause now' })
+    const box = await pause.boundingBox()
+    assert.ok(box!.y >= 0 && box!.y < 300, 'the pause is in sight at the end of the page')
+    await pause.click()
+    await page.getByRole('dialog').getByLabel('Reason').fill('errors in checkout')
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause the wave' }).click()
+    await page.locator('.entry-list li', { hasText: 'paused Wave, 25% → 0%“errors in checkout”' }).waitFor()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page
+      .getByRole('dialog')
+      .getByLabel(/^Shift it by/)
+      .check()
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume the wave' }).click()
+    await pause.waitFor()
+    const [first, second] = (await allowlists.get('wave')).config!.ramp!
+    assert.equal(first!.at, ramp[0]!.at)
+    assert.ok(second!.at > ramp[1]!.at, 'the step to come is later')
   })
 
   it('closes the window of a wave that has no share, and loses nothing of it', async (t) => {
@@ -300,7 +352,7 @@ describe('pausing a wave', () => {
     assert.equal(await passes(), true)
     await visit('/allowlists/wave')
     await page.getByRole('button', { name: 'Pause now' }).click()
-    await page.getByRole('dialog').getByText('Its time window is closed now instead').waitFor()
+    await page.getByRole('dialog').getByText('The time window closes at once').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Pause the wave' }).click()
     await page.getByText('Paused', { exact: true }).waitFor()
     assert.equal(await passes(), false)
@@ -321,7 +373,7 @@ describe('pausing a wave', () => {
     await page.getByText('Nobody passes, and nothing is planned.').waitFor()
     await page.getByLabel('Share of customers: Share in percent').fill('100')
     await page.getByRole('button', { name: 'Review the changes' }).click()
-    await page.getByRole('dialog').getByText('More than half of all customers at once').waitFor()
+    await page.getByRole('dialog').getByText('more than half of all customers at once').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'Discard' }).click()
     assert.equal(await page.getByRole('button', { name: 'Resume' }).count(), 0)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
+import { makeCursor } from '../../../src/core/paging.js'
 import { boundAt } from '../../../src/guards/audit/entry-id.js'
-import { makeCursor } from '../../../src/guards/audit/filter.js'
 import { AUDIT_ACTIONS } from '../../../src/guards/audit/types.js'
 import { bearer } from '../../server/support.js'
 import { openConsole } from '../../support/console.js'
@@ -16,7 +16,9 @@ describe('the audit page', () => {
     const change = { headers, body: { name: 'Very important' } }
     assert.equal((await server.call('PATCH', '/allowlists/vip', change)).status, 200)
     await visit('/audit')
-    await page.getByRole('row', { name: /tester.*Allowlist changed.*vip/ }).waitFor()
+    await page
+      .getByRole('row', { name: /tester changed Very important, Name “<b>VIP<\/b>” → “Very important”/ })
+      .waitFor()
     await assertAccessible()
     await page.getByRole('button', { name: 'Show details of allowlist.update vip' }).click()
     const name = page.getByRole('dialog').getByRole('row', { name: /^Name/ })
@@ -29,14 +31,14 @@ describe('the audit page', () => {
     assert.equal((await server.call('POST', '/allowlists/wave/pause', { headers })).status, 200)
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await page
-      .getByRole('row', { name: /tester.*Wave paused.*wave/ })
+      .getByRole('row', { name: /tester paused Wave, 5% → 0%/ })
       .getByRole('button')
       .click()
     const share = page.getByRole('dialog').getByRole('row', { name: /^Share of customers/ })
     assert.match((await share.textContent())!, /5%0%$/)
     await page.keyboard.press('Escape')
     await page
-      .getByRole('row', { name: /Allowlist created.*wave/ })
+      .getByRole('row', { name: /tester created Wave/ })
       .getByRole('button')
       .click()
     const end = page.getByRole('dialog').getByRole('row', { name: /^Closes/ })
@@ -52,16 +54,35 @@ describe('the audit page', () => {
     // The page shows the earlier rows until the answer has come.
     const onlyRow = page.locator('tbody tr:only-child')
     await visit('/audit?target=allowlist:vip')
-    await onlyRow.filter({ hasText: /Allowlist created.*vip/ }).waitFor()
+    await onlyRow.filter({ hasText: /tester created vip/ }).waitFor()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export as CSV' }).click(),
+    ])
+    const rows = readFileSync(await file.path(), 'utf8')
+      .trim()
+      .split('\n')
+    assert.equal(rows.length, 2)
+    assert.match(rows[1]!, /^20.*,key:tester,allowlist\.create,allowlist:vip,/)
     await page.getByRole('button', { name: 'Show all: allowlist:vip' }).click()
-    await page.getByLabel('Search').fill('ET')
+    await page.getByRole('combobox', { name: 'Thing' }).fill('ET')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await onlyRow.filter({ hasText: /Allowlist created.*beta/ }).waitFor()
-    await page.getByLabel('Search').fill('')
+    await onlyRow.filter({ hasText: /tester created beta/ }).waitFor()
+    await page.getByRole('combobox', { name: 'Thing' }).fill('')
     await page.getByLabel('What').selectOption('key.create')
-    await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await onlyRow.filter({ hasText: /API key created.*tester/ }).waitFor()
-    await page.getByLabel('Search').fill('nobody')
+    await onlyRow.filter({ hasText: /created the key tester/ }).waitFor()
+    // By person and day, without any syntax.
+    await page.getByLabel('What').selectOption('')
+    await page.getByRole('combobox', { name: 'Person' }).fill('test')
+    await page.getByRole('option', { name: 'tester' }).click()
+    await page.locator('tbody tr').nth(1).waitFor()
+    await page.getByLabel('Day').selectOption('today')
+    await page.locator('tbody tr').nth(1).waitFor()
+    assert.match(page.url(), /actor=tester&from=\d{4}-\d{2}-\d{2}T/)
+    await page.getByLabel('Day').selectOption('yesterday')
+    await page.getByText('No change matches.').waitFor()
+    await page.getByLabel('Day').selectOption('')
+    await page.getByRole('combobox', { name: 'Thing' }).fill('nobody')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await page.getByText('No change matches.').waitFor()
     // As behind some thousand entries that do not match.
@@ -69,7 +90,7 @@ describe('the audit page', () => {
     const empty = { json: { items: [], nextCursor } }
     await page.route('**/audit?*', (route) => route.fulfill(empty), { times: 1 })
     await visit('/allowlists/vip')
-    await page.getByRole('row', { name: /Allowlist created/ }).waitFor()
+    await page.locator('.entry-list li', { hasText: 'created' }).waitFor()
   })
 
   for (const language of ['en', 'pt-BR']) {

@@ -12,7 +12,7 @@ const page = readFileSync(join(built, 'index.html'), 'utf8')
 /** What a browser loads before anything is shown. */
 const first = [...page.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+)"/g)].map((match) => match[1]!)
 
-const FIRST_LOAD_BYTES = 300 * 1024
+const FIRST_LOAD_BYTES = 250_000
 
 describe('the files of the console', () => {
   it('are small enough at the first load', () => {

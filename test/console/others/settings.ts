@@ -12,9 +12,14 @@ describe('API keys in the settings', () => {
     await visit('/settings')
     await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('For').selectOption('monitor')
+    for (const scope of ['read', 'check'])
+      assert.ok(await dialog.getByRole('checkbox', { name: scope, exact: true }).isChecked(), scope)
+    await dialog.getByRole('checkbox', { name: 'read', exact: true }).uncheck()
+    assert.equal(await dialog.getByLabel('For').inputValue(), 'checks')
     await dialog.getByLabel('Name').fill('check out')
     await dialog.getByRole('button', { name: 'Create key' }).click()
-    await dialog.getByRole('alert').getByText('INVALID_INPUT').waitFor()
+    await dialog.getByLabel('Name').and(page.locator('[aria-invalid=true]:focus')).waitFor()
     await assertAccessible()
     await dialog.getByLabel('Name').fill('checkout')
     await dialog.getByRole('button', { name: 'Create key' }).click()
@@ -27,7 +32,7 @@ describe('API keys in the settings', () => {
     await row.waitFor()
     assert.ok(!(await page.content()).includes(key))
     await row.getByRole('button', { name: 'Revoke checkout' }).click()
-    await page.getByText('is refused everywhere within 5 seconds').waitFor()
+    await page.getByText('are refused within 5 seconds').waitFor()
     await assertAccessible()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     assert.equal(await status(), 200)
@@ -37,13 +42,49 @@ describe('API keys in the settings', () => {
     await until('the key is refused', async () => (await status()) === 401)
   })
 
+  it('tell who made them and when they were used, and get other scopes and an end', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t, {
+      scopes: ['admin'],
+      server: { keyRefreshMs: 20 },
+    })
+    const { key } = await server.catraca.keys.create({ name: 'app', scopes: ['check'] })
+    const status = async () =>
+      (await server.call('GET', '/customers/a/check?allowlists=x', { headers: bearer(key) })).status
+    await until('the key is known', async () => (await status()) === 200)
+    await until('its use is recorded', async () => {
+      const [app] = await server.catraca.keys.list()
+      return app!.usedAt !== undefined
+    })
+    await visit('/settings')
+    const row = page.getByRole('row', { name: /app/ })
+    await row.getByText('by library').waitFor()
+    await row.getByText(/now|second|minute/).waitFor()
+    await row.getByText('never').waitFor()
+    await row.getByRole('button', { name: 'Edit app' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('For').selectOption('monitor')
+    await dialog.getByLabel('Expires').selectOption('90')
+    await assertAccessible()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await row.getByText('read', { exact: true }).waitFor()
+    const [app] = await server.catraca.keys.list()
+    assert.deepEqual(app!.scopes.toSorted(), ['check', 'read'])
+    const days = (Date.parse(app!.expiresAt!) - Date.now()) / 86_400_000
+    assert.ok(days > 89 && days < 91, String(days))
+    await row.getByRole('button', { name: 'Edit app' }).click()
+    await dialog.getByLabel('Expires').selectOption('never')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await row.getByText('never').waitFor()
+  })
+
   it('lock the server with the first one, and its maker goes on with it', async (t) => {
     const { page, server, visit } = await openConsole(t)
     await visit('/settings')
     await page.getByText('No keys yet').waitFor()
     await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('This is the first key').waitFor()
+    await dialog.getByText('The first key: from now on').waitFor()
     const admin = dialog.getByRole('checkbox', { name: 'admin' })
     assert.ok((await admin.isChecked()) && (await admin.isDisabled()), 'its maker must not be locked out')
     await dialog.getByLabel('Name').fill('first')

@@ -46,6 +46,17 @@ describe('signing in', () => {
     await visit('/settings')
   })
 
+  it('in one tab signs in the tabs that wait for a key', async (t) => {
+    const { page, server, key } = await openConsole(t, { scopes: ['admin'] })
+    await page.goto(`${server.url}/console/settings`)
+    const other = await page.context().newPage()
+    await other.goto(`${server.url}/console/check`)
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await signIn(page, key!)
+    await other.getByRole('heading', { name: 'Check', level: 1 }).waitFor()
+  })
+
   it('is asked for again when the key is revoked', async (t) => {
     const { page, server, key, visit } = await openConsole(t, {
       scopes: ['admin'],
@@ -77,13 +88,42 @@ describe('signing in', () => {
   })
 })
 
+describe('the search for anything', () => {
+  it('opens by the keyboard and leads to pages, lists and look-ups', async (t) => {
+    const { page, server, visit, assertAccessible } = await openConsole(t, { scopes: ['admin'] })
+    await server.catraca.allowlists.create({ id: 'vip-2', name: 'Very important', type: 'FIXA' })
+    await server.catraca.locks.acquire('claim:important', { ttlMs: 60_000 })
+    await visit('/settings')
+    await page.keyboard.press('Control+k')
+    const field = page.getByRole('combobox', { name: 'Go to' })
+    await field.fill('import')
+    await page.getByRole('option', { name: /^Very important/ }).waitFor()
+    await assertAccessible()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Very important' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await field.fill('audi')
+    await page.getByRole('option', { name: /^Audit/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor()
+    await page.getByRole('button', { name: 'Search Ctrl K' }).click()
+    await field.fill('claim:important')
+    await page.getByRole('option', { name: /Look up this lock/ }).click()
+    await page.getByText('Held', { exact: true }).waitFor()
+    // The address of a look-up can be sent to a colleague.
+    assert.match(page.url(), /\/locks#name=claim%3Aimportant$/)
+    await page.reload()
+    await page.getByText('Held', { exact: true }).waitFor()
+  })
+})
+
 describe('the shell', () => {
   it('shows only pages that the key has the scope for', async (t) => {
     const { page, visit } = await openConsole(t, { scopes: ['check'] })
     await visit('')
     assert.deepEqual(await page.locator('nav a').allTextContents(), ['Check', 'Settings'])
     await visit('/audit')
-    await page.getByText('There is no such page').waitFor()
+    await page.getByText('Page not found').waitFor()
   })
 
   it('speaks the language of the browser, and another when told', async (t) => {
@@ -136,7 +176,7 @@ describe('the shell', () => {
     await assertAccessible()
     // Long names do not widen the page.
     await visit(`/check?customer=${'c'.repeat(120)}&lists=${'l'.repeat(80)}`)
-    await page.getByText('There is no list with this id.').waitFor()
+    await page.getByText('no list has the id').waitFor()
     await page.getByText('This customer is on no explicit list.').waitFor()
     assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0)
   })

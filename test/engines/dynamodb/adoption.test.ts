@@ -82,6 +82,8 @@ for (const emulator of EMULATORS) {
       assert.deepEqual(list, {
         id: '123',
         name: 'Name of 123',
+        // Who is the owner of a list is a label of ours too.
+        owner: 'crm',
         type: 'FIXA',
         precision: 'exact',
         salt: '',

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { lines } from '../../../bench/support/proof.js'
 import { text } from '../../../src/engines/dynamodb/client/attributes.js'
-import { type DaxState, openDax } from '../../../src/engines/dynamodb/client/dax.js'
+import { openDax } from '../../../src/engines/dynamodb/client/dax.js'
+import type { DaxState } from '../../../src/engines/dynamodb/client/dax-state.js'
 import { createTables } from '../../../src/engines/dynamodb/tables/create-tables.js'
 import { TABLE_ROLES } from '../../../src/engines/dynamodb/tables/tables.js'
 import { metricsOf } from '../../../src/metrics/index.js'
@@ -122,8 +123,10 @@ describe('DAX that does not answer', async () => {
   })
 
   it('says what to install when the package is missing', async () => {
-    const missing = () => Promise.reject(new Error('Cannot find package'))
-    const error = await failure(openDax(options, client, missing), 'STORE_UNUSABLE')
-    assert.match(error.message, /dynamodb\.daxEndpoint .*@amazon-dax-sdk\/client-dax.* install it/)
+    const name = '@amazon-dax-sdk/client-dax'
+    const absent = Object.assign(new Error(`Cannot find package '${name}'`), { code: 'ERR_MODULE_NOT_FOUND' })
+    const missing = () => Promise.reject(absent)
+    const error = await failure(openDax(options, client, missing), 'PACKAGE_MISSING')
+    assert.match(error.message, /^dynamodb\.daxEndpoint needs .* npm install @amazon-dax-sdk\/client-dax$/)
   })
 })

@@ -26,6 +26,10 @@ const CASES: Record<string, readonly string[]> = {
     'a check that carries the token of a write sees it, on either instance',
     'with its token no check misses its write, among many writers',
   ],
+  'allowlist checks without the store': [
+    'lists in memory are answered as last known, marked with their age',
+    'an outage that comes and goes never denies a member, nor admits a stranger',
+  ],
   'allowlist bulk': [
     'a batch adds what is new and counts what is not',
     'changes by hand during a replace win over the file',
@@ -48,6 +52,14 @@ const CASES: Record<string, readonly string[]> = {
     'a key is stored, listed by both instances, and removed',
     'of many keys of one name exactly one is stored',
   ],
+  sessions: [
+    'a record is read by both instances, replaced by whoever read it last, and removed',
+    'of many swaps of one version exactly one succeeds',
+  ],
+  fleet: [
+    'what a process announces the others find, and its last word counts',
+    'of many processes each is found, with its last word',
+  ],
   'idempotency claims': [
     'a sweep drops what has expired and nothing else',
     'of many who claim what failed, passed its lease or expired exactly one succeeds',
@@ -68,6 +80,10 @@ const CASES: Record<string, readonly string[]> = {
   'leases of limits': [
     'giving back reaches both subjects',
     'of many who give one lease back exactly one does',
+  ],
+  'limits without the store': [
+    'when the store is back, it is charged what was admitted without it',
+    'n processes never admit more than n shares',
   ],
   'configuration of limits': [
     'levels are listed by pages, each once and none of another level',

@@ -49,7 +49,8 @@ describe('records of configuration', () => {
     await one.configs.write(system('gpt-4'), { ...config, autoUpdate: true, strictVersion: true })
     await one.configs.write(resource('gpt-4'), { limits: { tpm: LIMIT }, onUnavailable: 'allow' })
     await one.configs.write(entity('premium-user-1', 'gpt-4'), {
-      limits: { tpm: { ...LIMIT, algorithm: 'fixed-window', mode: 'shadow' }, rpm: {} },
+      // Other programs may write a burst beside any algorithm.
+      limits: { tpm: { ...LIMIT, algorithm: 'fixed-window' as never, mode: 'shadow' }, rpm: {} },
     })
     const flags = { auto_update: { BOOL: true }, strict_version: { BOOL: true } }
     const SK = { S: '#LIMIT#gpt-4#tpm' }

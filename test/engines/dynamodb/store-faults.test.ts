@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
-import { beforeEach, describe, it } from 'node:test'
+import { after, beforeEach, describe, it } from 'node:test'
 import { customer, fixa, NOW, newFixa, sweepAll } from '../../../src/conformance/support.js'
 import { isCatracaError } from '../../../src/core/errors.js'
-import {
-  type DynamodbEngine,
-  type DynamodbOptions,
-  openDynamodb,
-} from '../../../src/engines/dynamodb/index.js'
+import { type DynamodbEngine, openDynamodb } from '../../../src/engines/dynamodb/index.js'
+import type { DynamodbOptions } from '../../../src/engines/dynamodb/options.js'
 import { makeTables } from '../../support/dynamodb-engine.js'
 import { startFaultProxy } from '../../support/dynamodb-faults.js'
 import { CREDENTIALS, PATIENCE, startDynamo } from '../../support/dynamodb-server.js'
@@ -33,6 +30,7 @@ const newList = async (): Promise<string> => (await newFixa(direct.allowlists, `
 const countOf = async (id: string) => (await lists.get(id))?.customerCount
 
 beforeEach(() => proxy.clear())
+after(() => direct.close())
 
 describe('writes of members', () => {
   it('whose answer is lost are done once, and told as what they were', async () => {
@@ -195,11 +193,33 @@ describe('opening', () => {
   })
 })
 
+describe('a set of changes of lists', () => {
+  it('is made whole by one of many who change the same lists, once though the answer is lost', async () => {
+    const engine = await throughProxy()
+    const ids = [await newList(), await newList(), await newList()]
+    const setOf = (names: readonly string[], i: number) =>
+      names.map((id) => ({ step: 'update', id, ifVersion: 1, name: `n${i}` }) as const)
+    const outcomes = await Promise.all(
+      Array.from({ length: 6 }, (_, i) =>
+        lists.changeAll(setOf(i % 2 === 0 ? ids : ids.toReversed(), i), NOW),
+      ),
+    )
+    assert.equal(outcomes.filter(({ outcome }) => outcome === 'changed').length, 1)
+    for (const outcome of outcomes)
+      assert.ok(outcome.outcome === 'changed' || outcome.changed === 0, JSON.stringify(outcome))
+    const found = await Promise.all(ids.map((id) => lists.get(id)))
+    assert.equal(new Set(found.map((list) => `${list!.name} ${list!.version}`)).size, 1)
+    proxy.inject({ kind: 'reset', when: 'after' }, { ...TRANSACTION, times: 1 })
+    const gone = ids.map((id) => ({ step: 'delete', id, ifVersion: 2 }) as const)
+    assert.deepEqual(await engine.allowlists.lists.changeAll(gone, NOW), { outcome: 'changed' })
+    await engine.close()
+  })
+})
+
 describe('the end', () => {
   it('is told to whoever calls afterwards', async () => {
     const engine = await tables.open()
     await engine.close()
     await failure(engine.allowlists.lists.get('a'), 'CLOSED')
-    await direct.close()
   })
 })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CreateTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb'
+import { createTableInput } from '../../../src/engines/dynamodb/tables/create-table-input.js'
 import { createTables } from '../../../src/engines/dynamodb/tables/create-tables.js'
 import { describeTables, differencesOf } from '../../../src/engines/dynamodb/tables/table-state.js'
-import { createTableInput, TABLE_ROLES, TABLES } from '../../../src/engines/dynamodb/tables/tables.js'
+import { TABLE_ROLES, TABLES } from '../../../src/engines/dynamodb/tables/tables.js'
 import { EMULATORS, startDynamo } from '../../support/dynamodb-server.js'
 
 for (const emulator of EMULATORS) {

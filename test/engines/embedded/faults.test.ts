@@ -26,6 +26,7 @@ import {
 import { type ErrorCode, isCatracaError } from '../../../src/core/errors.js'
 import { diagnoseEmbedded } from '../../../src/engines/embedded/diagnose/index.js'
 import { openEmbedded } from '../../../src/engines/embedded/index.js'
+import { inspectDataFile } from '../../../src/engines/embedded/lmdb/data-file.js'
 import { mainDirectory } from '../../../src/engines/embedded/lmdb/store-directory.js'
 import type { Admitted } from '../../../src/guards/rate-limit/types.js'
 import { openPatiently, PATIENCE_MS } from '../../support/patient.js'
@@ -63,6 +64,15 @@ describe('embedded store that cannot be opened', () => {
     const file = join(mainDirectory(directory), 'data.mdb')
     truncateSync(file, Math.floor(statSync(file).size / 2))
     refuses(directory, 'STORE_CORRUPT', /cut short/)
+  })
+
+  it('is whole without pages at its end that were counted and never written, and no further', async () => {
+    const file = join(mainDirectory(await filledStore(500)), 'data.mdb')
+    const { size } = statSync(file)
+    truncateSync(file, size - 4096)
+    inspectDataFile(file)
+    truncateSync(file, size - 9 * 4096)
+    assert.throws(() => inspectDataFile(file), /cut short/)
   })
 
   it('lost its first pages', async () => {

@@ -25,8 +25,9 @@ after(async () => {
 function visit({ environment, rows }: typeof one, used?: number, isFailing = false): number {
   return environment.writeNow(() => {
     rows.open()
-    const before = rows.row(subject)[0]
-    if (used !== undefined) rows.put(subject, [['rpm', [0, used]]], used)
+    const opened = rows.opened(subject)
+    const before = opened.row[0]
+    if (used !== undefined) rows.change(opened, [['rpm', [0, used]]], used)
     rows.store()
     if (isFailing) throw new Error('as asked')
     return before

@@ -1,28 +1,23 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import {
   addAll,
   allMembers,
   countOf,
   customer,
   customers,
+  fixa,
   holds,
   NOW,
   newFixa,
   sweepAll,
 } from '../../../src/conformance/support.js'
-import { ReverseIndex } from '../../../src/engines/redis/allowlist/reverse-index.js'
-import { openRedis as connect } from '../../../src/engines/redis/link/open-redis.js'
 import { readCustomerKey } from '../../../src/guards/allowlist/customer-key.js'
 import { shardOf } from '../../../src/guards/allowlist/shard.js'
-import { PATIENT_REDIS } from '../../support/patient.js'
-import { until } from '../../support/redis/index.js'
+import { failure } from '../../support/failure.js'
 import { oneServer } from '../../support/redis-engines.js'
 
-const { open, raw, flush, url } = oneServer()
+const { open, raw, flush } = oneServer()
 
 describe('allowlists in Redis: what is stored', () => {
   it('keeps members in a set that other programs know, and braces only around it in further keys', async () => {
@@ -100,68 +95,41 @@ describe('allowlists in Redis: what is stored', () => {
       await allowlists.lists.delete('a', NOW)
       await sweepAll(allowlists)
       const keys = (await raw('KEYS', '*')) as string[]
-      const rest = keys.filter((key) => !key.startsWith('customer-allowlists:'))
-      assert.deepEqual(rest.toSorted(), ['allowlists:incarnation', 'catraca:store'])
-      assert.equal(keys.length - rest.length, 3000)
-      for (const id of customers(0, 5)) assert.ok(Number(await raw('PTTL', `customer-allowlists:${id}`)) > 0)
+      assert.deepEqual(keys.toSorted(), ['allowlists:incarnation', 'catraca:store'])
       await flush()
     }
   })
 })
 
 describe('allowlists in Redis: what is mended', () => {
-  it('brings to the reverse index what a writer that died has not', async () => {
+  it('finds the lists of a customer without an index, page by page, deleted and foreign ones included', async () => {
     const { allowlists } = await open()
-    await newFixa(allowlists, 'a')
-    const file = fileURLToPath(new URL('../../support/redis-writer.js', import.meta.url))
-    const child = spawn(process.execPath, [file, JSON.stringify([url(), 'a', customer(1)])], {
-      stdio: 'inherit',
-    })
-    const [, signal] = await once(child, 'exit')
-    assert.equal(signal, 'SIGKILL')
-    assert.equal(await holds(allowlists, 'a', customer(1)), true)
-    assert.deepEqual(await allowlists.members.listsOf(customer(1), undefined, 10), [])
+    for (const id of ['a', 'b', 'c', 'd']) await newFixa(allowlists, id)
+    for (const id of ['a', 'b', 'd']) await allowlists.members.add(id, customer(1), {}, NOW)
+    await raw('SADD', 'allowlist:c', customer(1))
+    await allowlists.lists.delete('b', NOW)
     const other = (await open()).allowlists
-    await sweepAll(other, NOW + 10_001)
-    assert.equal((await allowlists.members.listsOf(customer(1), undefined, 10)).length, 1)
-    assert.equal(await raw('EXISTS', '{allowlist:a}:unindexed'), 0)
+    const idsOf = async (after: string | undefined, limit: number) =>
+      (await other.members.listsOf(customer(1), after, limit)).map(({ list }) => list.id)
+    assert.deepEqual(await idsOf(undefined, 10), ['a', 'c', 'd'])
+    assert.deepEqual(await idsOf(undefined, 2), ['a', 'c'])
+    assert.deepEqual(await idsOf('a', 10), ['c', 'd'])
+    assert.deepEqual(await idsOf('d', 10), [])
+    assert.deepEqual(await raw('KEYS', 'customer-allowlists:*'), [])
   })
 
-  it('does so also when the log no longer tells who was changed', async () => {
+  it('tells processes of version 0.1.0 what their index misses, in bounded memory and not for long', async () => {
     const { allowlists } = await open()
     await newFixa(allowlists, 'a')
-    for (const id of customers(0, 20)) await allowlists.members.add('a', id, {}, NOW)
-    await raw('DEL', `customer-allowlists:${customer(3)}`)
-    await raw('ZADD', '{allowlist:a}:unindexed', String(NOW), '4')
-    await raw('XTRIM', '{allowlist:a}:log', 'MAXLEN', '1')
-    await sweepAll((await open()).allowlists, NOW + 10_001)
-    assert.equal((await allowlists.members.listsOf(customer(3), undefined, 10)).length, 1)
-    await until('it is forgotten', async () => (await raw('EXISTS', '{allowlist:a}:unindexed')) === 0)
-  })
-
-  it('lets the reverse index know the latest change, in whatever order it hears of them', async () => {
-    const { allowlists } = await open()
-    const { incarnation } = await newFixa(allowlists, 'a')
-    await newFixa(allowlists, 'b')
-    const key = `customer-allowlists:${customer(1)}`
-    await allowlists.members.add('a', customer(1), {}, NOW)
-    assert.equal(await raw('HGET', key, 'a'), `+${incarnation}:0:1`)
-    await allowlists.members.remove('a', customer(1), NOW)
-    assert.match(String(await raw('HGET', key, 'a')), new RegExp(`^-${incarnation}:0:2:\\d+$`))
+    for (const id of customers(0, 30)) await allowlists.members.add('a', id, {}, NOW)
+    const key = '{allowlist:a}:unindexed'
+    assert.equal(await raw('ZCARD', key), 30)
     assert.ok(Number(await raw('PTTL', key)) > 0)
-    const redis = await connect(url(), PATIENT_REDIS)
-    const reverse = new ReverseIndex(redis)
-    const late = { listId: 'a', incarnation, layout: 0, sequence: 1 }
-    await reverse.note(customer(1), '+', late)
-    assert.deepEqual(await reverse.candidates(customer(1)), [])
-    // What was removed long ago is forgotten at the next change.
-    await raw('HSET', key, 'a', `-${incarnation}:0:2:1000`)
-    await allowlists.members.add('b', customer(1), {}, NOW)
-    assert.deepEqual(await raw('HKEYS', key), ['b'])
-    assert.equal(await raw('PTTL', key), -1)
-    await reverse.note(customer(1), '+', { ...late, incarnation: incarnation + 1 })
-    assert.deepEqual(await reverse.candidates(customer(1)), ['a', 'b'])
-    await redis.close()
+    const many = "for i = 1, 2000 do redis.call('ZADD', KEYS[1], i, 'old' .. i) end"
+    await raw('EVAL', many, '1', key)
+    await allowlists.members.add('a', customer(99), {}, NOW)
+    assert.equal(await raw('ZCARD', key), 1000)
+    assert.notEqual(await raw('ZSCORE', key, '31'), null)
   })
 
   it('puts a list that is used into the registry, and takes out what is none', async () => {
@@ -181,5 +149,47 @@ describe('allowlists in Redis: what is mended', () => {
     await sweepAll((await open()).allowlists)
     assert.deepEqual(await raw('ZRANGE', 'allowlists', '0', '-1'), [])
     assert.equal(await raw('EXISTS', '{allowlist:a}:meta'), 0)
+  })
+})
+
+describe('a set of changes of lists in Redis', () => {
+  it('is made whole by one of many who change the same lists', async () => {
+    const { allowlists } = await open()
+    for (const id of ['a', 'b', 'c']) await newFixa(allowlists, id)
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, async (_, i) => {
+        const engine = await open()
+        const ids = i % 2 === 0 ? ['a', 'b', 'c'] : ['c', 'b', 'a']
+        const steps = ids.map((id) => ({ step: 'update', id, ifVersion: 1, name: `n${i}` }) as const)
+        return engine.allowlists.lists.changeAll(steps, NOW)
+      }),
+    )
+    for (const outcome of outcomes)
+      assert.ok(outcome.outcome === 'changed' || outcome.changed === 0, JSON.stringify(outcome))
+    assert.equal(outcomes.filter(({ outcome }) => outcome === 'changed').length, 1)
+    const lists = await allowlists.lists.page(undefined, 10)
+    assert.equal(new Set(lists.map(({ name, version }) => `${name} ${version}`)).size, 1)
+  })
+
+  it('changes nothing if another program has put something else in a place', async () => {
+    const { allowlists } = await open()
+    await newFixa(allowlists, 'a')
+    await raw('SET', '{allowlist:b}:state', 'something')
+    const steps = [
+      { step: 'update', id: 'a', ifVersion: 1, name: 'New' },
+      { step: 'create', list: fixa('b') },
+    ] as const
+    await failure(allowlists.lists.changeAll(steps, NOW), 'STORE_CORRUPT')
+    assert.equal((await allowlists.lists.get('a'))?.name, 'List a')
+  })
+
+  it('may be of very many lists', async () => {
+    const { allowlists } = await open()
+    const ids = Array.from({ length: 3000 }, (_, i) => `l${String(i).padStart(4, '0')}`)
+    const made = ids.map((id) => ({ step: 'create', list: fixa(id) }) as const)
+    assert.deepEqual(await allowlists.lists.changeAll(made, NOW), { outcome: 'changed' })
+    const gone = ids.map((id) => ({ step: 'delete', id, ifVersion: 1 }) as const)
+    assert.deepEqual(await allowlists.lists.changeAll(gone, NOW), { outcome: 'changed' })
+    assert.deepEqual(await allowlists.lists.page(undefined, 10), [])
   })
 })

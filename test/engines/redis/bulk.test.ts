@@ -199,6 +199,24 @@ describe('what followers are told of a replace', () => {
     )
   })
 
+  for (const shards of [1, 3]) {
+    it(`and processes of version 0.1.0 whatever it changes, in ${shards} shards: their index misses it`, async () => {
+      const { servers: own } = servers
+      const say = (...args: string[]) => own[0]!.say(...args)
+      await fresh(shards, [])
+      await importIds(one.allowlists, 'a', customers(0, 20_000), { mode: 'add', importId: 'first' })
+      const tags = shards === 1 ? ['{allowlist:a}'] : [0, 1, 2].map((i) => `{allowlist:a:3:${i}}`)
+      for (const ids of [customers(5, 20_000), customers(30_000, 45_000)]) {
+        for (const tag of tags) await say('DEL', `${tag}:unindexed`)
+        await importIds(one.allowlists, 'a', ids, { mode: 'replace', importId: `to ${ids.length}` })
+        for (const tag of tags) {
+          const last = String(await say('HGET', `${tag}:state`, 'sequence'))
+          assert.notEqual(await say('ZSCORE', `${tag}:unindexed`, last), null, tag)
+        }
+      }
+    })
+  }
+
   it('records of imports that are long over are forgotten', async () => {
     await fresh(1, [])
     await importIds(one.allowlists, 'a', customers(0, 10), { mode: 'add', importId: 'old' })

@@ -9,16 +9,13 @@ import {
   newFixa,
   sweepAll,
 } from '../../../src/conformance/support.js'
-import { CatracaError, isCatracaError } from '../../../src/core/errors.js'
-import { ReverseIndex } from '../../../src/engines/redis/allowlist/reverse-index.js'
-import { openRedis as connect } from '../../../src/engines/redis/link/open-redis.js'
-import { PATIENT_REDIS } from '../../support/patient.js'
+import { isCatracaError } from '../../../src/core/errors.js'
 import { until } from '../../support/redis/index.js'
 import { importIds } from '../../support/redis-bulk.js'
 import { oneServer } from '../../support/redis-engines.js'
 import { interfered } from '../../support/redis-interfered.js'
 
-const { open, raw, url, callsOf } = oneServer()
+const { open, raw, url } = oneServer()
 
 /** Shards that were dropped are remembered for some minutes. */
 async function nothingStays(listId: string): Promise<void> {
@@ -63,8 +60,6 @@ describe('what operators and other programs do', () => {
     await allowlists.lists.delete('a', NOW)
     await sweepAll(allowlists)
     await nothingStays('a')
-    const reverse = (await raw('KEYS', 'customer-allowlists:*')) as string[]
-    assert.ok(reverse.every((key) => /^[a-z0-9:-]+$/.test(key)))
   })
 
   it('a damaged list keeps upkeep from no other', async () => {
@@ -128,38 +123,6 @@ describe('a server that is full, or was written to', () => {
 })
 
 describe('what must not grow without end', () => {
-  it('walks over the members for changes that the reverse index missed and the log has forgotten', async (t) => {
-    const { allowlists } = await open({ maxLogBytes: 300 })
-    await newFixa(allowlists, 'a')
-    let isAway = true
-    const stores = await interfered(url(), async (script, run) => {
-      if (isAway && script === 'reverse-update') throw new CatracaError('ENGINE_UNAVAILABLE', 'it is a test')
-      return run()
-    })
-    t.after(stores.close)
-    const ids = customers(0, 80)
-    for (const id of ids) await stores.members.add('a', id, {}, NOW)
-    await raw('XTRIM', '{allowlist:a}:log', 'MAXLEN', '1')
-    isAway = false
-    await raw('CONFIG', 'RESETSTAT')
-    await sweepAll(allowlists, NOW + 60_000)
-    assert.ok((await callsOf('sscan')) <= 2, `${await callsOf('sscan')} steps`)
-    for (const id of ids) assert.equal((await allowlists.members.listsOf(id, undefined, 5)).length, 1)
-  })
-
-  it('what is remembered of lists that a customer has left', async (t) => {
-    const redis = await connect(url(), PATIENT_REDIS)
-    t.after(() => redis.close())
-    const reverse = new ReverseIndex(redis)
-    const version = (i: number) => ({ listId: `list-${i}`, incarnation: i + 1, layout: 0, sequence: 1 })
-    for (let i = 0; i < 300; i++) await reverse.note('eve', '+', version(i))
-    const old = Date.now() - 3_600_000
-    for (let i = 0; i < 300; i++)
-      await raw('HSET', 'customer-allowlists:eve', `list-${i}`, `-${i + 1}:0:2:${old}`)
-    for (let i = 300; i < 340; i++) await reverse.note('eve', '+', version(i))
-    assert.ok(Number(await raw('HLEN', 'customer-allowlists:eve')) < 100)
-  })
-
   it('shards of a move whose list was deleted', async (t) => {
     const { allowlists } = await open()
     await newFixa(allowlists, 'a')

@@ -8,7 +8,7 @@ import { oneServer } from '../../support/redis-engines.js'
 const redis = oneServer()
 
 describe('calls of one turn', () => {
-  it('travel together, 32 at a time', async () => {
+  it('travel together, 16 to 32 at a time', async () => {
     const { idempotency } = await redis.open()
     await claimed(idempotency, claimBy(0, { key: { operation: 'WARM', key: 'x' } }), 0)
     const before = await redis.callsOf('evalsha')
@@ -17,7 +17,8 @@ describe('calls of one turn', () => {
     )
     const answers = await Promise.all(claims.map((claim) => idempotency.claim(claim, 0)))
     assert.ok(answers.every(({ outcome }) => outcome === 'claimed'))
-    assert.equal((await redis.callsOf('evalsha')) - before, 3)
+    const calls = (await redis.callsOf('evalsha')) - before
+    assert.ok(calls >= 3 && calls <= 6, `${calls} calls`)
   })
 
   it('are answered each in its place, whatever becomes of the others', async () => {

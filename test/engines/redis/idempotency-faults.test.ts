@@ -9,7 +9,8 @@ import {
   owner,
 } from '../../../src/conformance/idempotency/support.js'
 import { CatracaError, isCatracaError } from '../../../src/core/errors.js'
-import { openRedis, type RedisEngineOptions } from '../../../src/engines/redis/index.js'
+import { openRedis } from '../../../src/engines/redis/index.js'
+import type { RedisEngineOptions } from '../../../src/engines/redis/options.js'
 import type { IdempotencyStore } from '../../../src/guards/idempotency/port.js'
 import { PATIENT_REDIS } from '../../support/patient.js'
 import { failsInTime, inTime, startCut, until } from '../../support/redis/index.js'

@@ -39,6 +39,8 @@ describe('what Lua decides', () => {
 
   async function follow(counters: LimitStore, fixed: Algorithm | undefined, seed: number): Promise<void> {
     const random = numbers(seed)
+    // With one limit only, a bucket is decided by `limit-take-bucket`.
+    const most = 1 + (seed % 2)
     const entity = `${fixed ?? 'any'}-${seed}`
     const newRule = () =>
       ruleOf(fixed ?? ALGORITHMS[random(ALGORITHMS.length)]!, 1 + random(20), 1 + random(9))
@@ -50,9 +52,10 @@ describe('what Lua decides', () => {
       const back = random(30) === 0 ? random(100_000) : random(10) === 0 ? random(5000) : 0
       now += back > 0 ? -back : random(4) === 0 ? random(30_000) : random(700)
       if (random(15) === 0) rule = newRule()
-      const limits = [cost('x', rule, random(rule.capacity + 1)), cost('y', bucket(7), random(2), true)]
+      const both = [cost('x', rule, random(rule.capacity + 1)), cost('y', bucket(7), random(2), true)]
+      const limits = both.slice(0, most)
       if (random(4) > 0) {
-        const asked = { entity, resource: 'r', limits: limits.slice(0, 1 + random(2)) }
+        const asked = { entity, resource: 'r', limits: limits.slice(0, 1 + random(most)) }
         const expected = decide([states], [asked], now)
         const { allowed, views } = await counters.take([asked], now)
         const where = `${entity}, step ${step}`
@@ -181,14 +184,15 @@ describe('the clock of limits', () => {
 })
 
 describe('calls of one turn', () => {
-  it('travel together, 32 at a time', async () => {
+  it('travel together, in batches of 16 to 32', async () => {
     const { counters } = (await redis.open()).limits
     await counters.take([of('warm', cost('rpm', bucket(5), 1))], 0)
     const before = await redis.callsOf('evalsha')
     const asked = Array.from({ length: 96 }, (_, i) => of(`user-${i}`, cost('rpm', bucket(5), 1)))
     const answers = await Promise.all(asked.map((one) => counters.take([one], 0)))
     assert.ok(answers.every(({ allowed }) => allowed))
-    assert.equal((await redis.callsOf('evalsha')) - before, 3)
+    const batches = (await redis.callsOf('evalsha')) - before
+    assert.ok(batches >= 3 && batches <= 6, `${batches} batches`)
   })
 
   it('share what they ask for, and each has its own answer, or its own failure', async () => {

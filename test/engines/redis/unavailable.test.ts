@@ -79,6 +79,39 @@ describe('without Redis', () => {
     })
   })
 
+  it('a server goes on with what it last knew, and says as of when', async (t) => {
+    await redis.flush()
+    const server = await serve(t, {}, { store: redis.storeUrl, ...QUICK, onUnavailable: 'last-known' })
+    await server.call('POST', '/allowlists', { body: { id: 'vip', name: 'VIP', type: 'FIXA' } })
+    await server.call('PUT', '/allowlists/vip/customers/alice', { body: {} })
+    await server.call('POST', '/allowlists/vip/rebuild')
+    const path = '/customers/alice/check?allowlists=vip'
+    await until('the list is in memory', async () => {
+      const { json } = await server.call('GET', '/allowlists/vip/index')
+      return (await server.call('GET', path)).json.overallAllowed && json.state === 'loaded'
+    })
+    await redis.servers[0]!.kill()
+    await until('memory is not fresh', async () => (await server.call('GET', path)).json.degraded === true)
+    const { status, json } = await server.call('GET', path)
+    assert.deepEqual([status, json.overallAllowed, json.results[0].reason], [200, true, 'MEMBER'])
+    assert.ok(Number.isFinite(Date.parse(json.asOf)))
+    assert.equal(json.results[0].asOf, json.asOf)
+    const stranger = await server.call('GET', '/customers/bob/check?allowlists=vip')
+    assert.deepEqual([stranger.json.overallAllowed, stranger.json.degraded], [false, true])
+    const many = await server.call('POST', '/check', {
+      body: { customerIds: ['alice'], allowlists: ['vip'] },
+    })
+    assert.equal(many.json.results[0].asOf, many.json.results[0].results[0].asOf)
+    const explained = await server.call('GET', '/customers/alice/explain?allowlists=vip')
+    assert.deepEqual([explained.status, explained.json.results[0].degraded], [200, true])
+    assert.equal((await server.call('GET', `${path}&consistency=strong`)).status, 503)
+    assert.equal((await server.call('GET', '/customers/alice/check?allowlists=none')).status, 503)
+    const metrics = await server.call('GET', '/metrics')
+    assert.match(metrics.text, /catraca_checks_degraded_total\{answer="last_known"\} [1-9]/)
+    await redis.servers[0]!.restart()
+    await until('it is back, empty', async () => (await server.call('GET', path)).json.degraded === undefined)
+  })
+
   it('a server says 503, or 200 with degraded in it', async (t) => {
     await redis.flush()
     const blocking = await serve(t, {}, { store: redis.storeUrl, ...QUICK })

@@ -130,6 +130,10 @@ export class FaultyBulk implements BulkStore {
     return this.engine.finish(session, checkpoint, state, error, now)
   }
 
+  list(...args: Parameters<BulkStore['list']>): Promise<ImportRecord[]> {
+    return this.engine.list(...args)
+  }
+
   status(listId: string, importId: string, now: number): Promise<ImportRecord | undefined> {
     return this.engine.status(listId, importId, now)
   }

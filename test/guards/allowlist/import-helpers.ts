@@ -21,7 +21,7 @@ export class TestList {
   readonly bulk: FaultyBulk
 
   constructor(
-    private readonly engine: AllowlistEngine,
+    readonly engine: AllowlistEngine,
     readonly id: string,
   ) {
     this.bulk = new FaultyBulk(engine.bulk)
@@ -146,6 +146,7 @@ export function importInto(
   } = attempt
   return runImport({
     bulk: list.bulk,
+    members: list.engine.members,
     listId: list.id,
     body: typeof body === 'string' ? pieces(body) : body,
     options: { mode: 'add', format: 'text', importId: 'i1', ...options },

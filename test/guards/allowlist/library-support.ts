@@ -39,14 +39,7 @@ export function maker({ allowlists }: Catraca) {
   }
 }
 
-/** Waits for something that another thread brings about. */
-export async function until(what: string, met: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const deadline = Date.now() + withinMs
-  while (!(await met())) {
-    if (Date.now() > deadline) throw new Error(`${what}: not within ${withinMs} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 1))
-  }
-}
+export { until } from '../../support/until.js'
 
 export const customer = (i: number): string => `customer-${String(i).padStart(7, '0')}`
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CacheSpace } from '../../../src/guards/cache/space.js'
 import { inTime } from '../../support/in-time.js'
+import { PATIENCE_MS } from '../../support/patient.js'
 import { openSpace, storedValue, TTL_MS, writeRaw } from './support.js'
 
 const fail = async (): Promise<never> => {
@@ -12,7 +13,7 @@ const never = () => assert.fail('nothing was to be loaded')
 
 describe('a source that fails or is slow', () => {
   it('is covered by the last value, marked, for staleMs', async () => {
-    const { space, clock } = openSpace<string>({ staleMs: 5000, jitter: 0 })
+    const { space, clock } = openSpace<string>({ staleMs: 5000, jitter: 0, softLoadTimeoutMs: PATIENCE_MS })
     await space.set('k', 'old')
     clock.advance(TTL_MS + 4999)
     assert.deepEqual(await space.lookOrLoad('k', fail), { value: 'old', stale: true, ageMs: TTL_MS + 4999 })
@@ -37,6 +38,24 @@ describe('a source that fails or is slow', () => {
     letGo('new')
     while ((await space.look('k'))?.value !== 'new') await pause(2)
     assert.equal(space.stats().loads, 1)
+  })
+
+  it('is waited for once the last value is too old, also by who comes while a slow load runs', async () => {
+    const { space, clock } = openSpace<string>({
+      ...{ staleMs: 5000, jitter: 0 },
+      softLoadTimeoutMs: 20,
+      hardLoadTimeoutMs: 60_000,
+    })
+    await space.set('k', 'old')
+    clock.advance(TTL_MS + 4999)
+    let letGo = (_: string) => {}
+    const load = () => new Promise<string>((resolve) => (letGo = resolve))
+    assert.equal((await inTime(space.lookOrLoad('k', load), 20_000)).stale, true)
+    clock.advance(1)
+    const late = space.getOrLoad('k', never)
+    letGo('new')
+    assert.equal(await inTime(late, 20_000), 'new')
+    assert.equal(space.stats().staleAnswers, 1)
   })
 
   it('has failed after the hard time-out, and is told to stop', async () => {

@@ -3,7 +3,7 @@ import { ManualClock } from '../../../src/core/clock.js'
 import { CatracaError } from '../../../src/core/errors.js'
 import { openEmbedded } from '../../../src/engines/embedded/index.js'
 import { Caches } from '../../../src/guards/cache/index.js'
-import type { SpaceOptions } from '../../../src/guards/cache/options.js'
+import type { NeededCodec, SpaceOptions } from '../../../src/guards/cache/options.js'
 import type { CacheStore } from '../../../src/guards/cache/port.js'
 import type { CacheSpace } from '../../../src/guards/cache/space.js'
 import { PATIENCE_MS } from '../../support/patient.js'
@@ -68,7 +68,8 @@ export function openSpace<T = unknown>(options: Partial<SpaceOptions<T>> = {}, r
   const report = (message: string) => void reports.push(message)
   const caches = new Caches({ store: tier.store, clock, report, random })
   after(() => caches.close())
-  const space = caches.space<T>({ name: `space-${++spaces}`, ttlMs: TTL_MS, ...PATIENT, ...options })
+  const given = { name: `space-${++spaces}`, ttlMs: TTL_MS, ...PATIENT, ...options }
+  const space = caches.space<T>(given as SpaceOptions<T> & NeededCodec<T>)
   return { space, caches, clock, tier, raw: engine.cache, reports }
 }
 

@@ -9,10 +9,8 @@ import type { RunRequest, WorkContext } from '../../../src/guards/idempotency/ty
 import { deferred, down, mustNotRun, open, until } from './support.js'
 
 const NOW = Date.UTC(2030, 0, 1)
-const asked = (changes: Partial<RunRequest> = {}): RunRequest => ({
-  ...{ operation: 'PRODUCE', key: 'k', payload: 1 },
-  ...changes,
-})
+const asked = (changes: Partial<RunRequest> = {}): RunRequest =>
+  ({ operation: 'PRODUCE', key: 'k', payload: 1, ...changes }) as RunRequest
 
 /** A heartbeat whose time the test moves. */
 function beating(t: TestContext, extend: () => Promise<OwnerOutcome>, maxWorkMs = 1_000_000) {

@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../../src/core/clock.js'
 import { CatracaError } from '../../../src/core/errors.js'
+import { systemTiming } from '../../../src/core/timing.js'
 import { Idempotency } from '../../../src/guards/idempotency/index.js'
 import { DEFAULT_IDEMPOTENCY, type IdempotencyOptions } from '../../../src/guards/idempotency/options.js'
 import type { IdempotencyStore } from '../../../src/guards/idempotency/port.js'
@@ -55,7 +56,7 @@ export function open(t: TestContext, { options, clock = systemClock, monotonicMs
     options: { ...DEFAULT_IDEMPOTENCY, timeoutMs: PATIENCE_MS },
     clock,
     report: (message: string) => void opened.reports.push(message),
-    ...(monotonicMs && { monotonicMs }),
+    ...(monotonicMs && { timing: { ...systemTiming, monotonicMs } }),
   }
   const guarded = { ...parts, store: faulty as unknown as IdempotencyStore }
   const idempotency = new Idempotency({ ...guarded, options: { ...parts.options, ...options } })

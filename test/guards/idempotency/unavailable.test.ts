@@ -7,10 +7,8 @@ import type { RunRequest } from '../../../src/guards/idempotency/types.js'
 import { inTime } from '../../support/in-time.js'
 import { deferred, down, mustNotRun, never, open, until } from './support.js'
 
-const asked = (changes: Partial<RunRequest> = {}): RunRequest => ({
-  ...{ operation: 'PRODUCE', key: 'k', payload: 1 },
-  ...changes,
-})
+const asked = (changes: Partial<RunRequest> = {}): RunRequest =>
+  ({ operation: 'PRODUCE', key: 'k', payload: 1, ...changes }) as RunRequest
 /** The thread that writes takes its time to start, which is no fault of the engine's. */
 async function warm(t: TestContext, given: Parameters<typeof open>[1]) {
   const opened = open(t, given)

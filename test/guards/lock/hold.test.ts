@@ -4,8 +4,8 @@ import { describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { CatracaError, isCatracaError } from '../../../src/core/errors.js'
+import { systemTiming } from '../../../src/core/timing.js'
 import type { LocksApi } from '../../../src/guards/lock/api.js'
-import { systemTiming } from '../../../src/guards/lock/timing.js'
 import type { HeldLock } from '../../../src/guards/lock/types.js'
 import { holdWhile } from '../../../src/guards/lock/with-lock.js'
 import { bound, type Guarded, guarded, settled } from './support.js'
@@ -19,6 +19,7 @@ function verbs({ locks }: Guarded): LocksApi {
     extend: (name, token, ttlMs) => locks.extend(name, token, ttlMs),
     release: (name, token) => locks.release(name, token),
     status: (name) => locks.status(name),
+    list: (query) => locks.list(query),
     forceRelease: (name) => locks.forceRelease(name),
   }
 }
@@ -32,6 +33,7 @@ const always: LocksApi = {
   extend: async () => undefined,
   release: async () => true,
   status: async (name) => ({ name, held: true }),
+  list: async () => ({ items: [] }),
   forceRelease: async () => true,
 }
 

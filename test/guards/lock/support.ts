@@ -101,6 +101,7 @@ export function bound(store: LockStore): LockStore {
     extend: (name, owner, ttlMs, now) => store.extend(name, owner, ttlMs, now),
     release: (name, owner, now) => store.release(name, owner, now),
     read: (name, now) => store.read(name, now),
+    list: (request, now) => store.list(request, now),
     remove: (name, now) => store.remove(name, now),
     watch: (name, onFree) => store.watch(name, onFree),
     sweep: (now) => store.sweep(now),

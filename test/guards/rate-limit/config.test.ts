@@ -216,7 +216,7 @@ describe('configuration of an instance', () => {
     assert.equal(await limits.getConfig(address), undefined)
     assert.equal((await limits.acquire(subject)).allowed, false)
     await assert.rejects(
-      limits.setConfig({ level: 'system', identifier: 'x', resource: 'r' }, { limits: {} }),
+      limits.setConfig({ level: 'system', identifier: 'x', resource: 'r' } as never, { limits: {} }),
       { code: 'INVALID_INPUT' },
     )
   })
@@ -229,7 +229,7 @@ describe('configuration of an instance', () => {
     assert.deepEqual(await limits.getConfig({ ...at, identifier: 'ann' }), config)
     assert.deepEqual(await limits.getConfig({ ...at, entity: 'ann', identifier: 'ann' }), config)
     const refused = (address: object, path: RegExp) =>
-      assert.rejects(limits.setConfig({ ...at, ...address }, config), {
+      assert.rejects(limits.setConfig({ ...at, ...address } as never, config), {
         code: 'INVALID_INPUT',
         message: path,
       })

@@ -37,9 +37,11 @@ export async function openFaulty(t: TestContext, options: Partial<LimitOptions> 
     },
   })
   const clock = new ManualClock(Date.UTC(2030, 0, 1))
+  const steadyClock = new ManualClock(clock.now())
   const limits = new RateLimits({
     engine: { ...engine.limits, counters: faultyCounters, configs: faultyConfigs },
     clock,
+    steadyClock,
     options: { ...DEFAULT_LIMITS, timeoutMs: PATIENCE_MS, usageFlushMs: 0, ...options },
     report: () => {},
   })
@@ -49,5 +51,5 @@ export async function openFaulty(t: TestContext, options: Partial<LimitOptions> 
   })
   await limits.setConfig({ level: 'system', resource: 'gpt-4' }, { limits: { rpm: perHour } })
   const down = () => Promise.reject(new CatracaError('ENGINE_UNAVAILABLE', 'down'))
-  return { limits, fault, down, clock }
+  return { limits, fault, down, clock, steadyClock }
 }

@@ -168,7 +168,7 @@ export class RedisProcess {
 
 const quoted = (value: string): string => (/^[\w.:/-]+$/.test(value) ? value : `"${value}"`)
 
-class Fatal extends Error {}
+export class Fatal extends Error {}
 
 /** Asks again every few milliseconds until it is so. A question that fails counts as "not yet". */
 export async function until(

@@ -116,7 +116,7 @@ function AddForm({ id, customer: start, onClose, onAdded }: AddMemberDialogProps
           onChange={(event) => setExpires(event.currentTarget.value)}
           error={errors.expires ?? fieldProblem(problem, 'expiresAt')}
         />
-        <ProblemView problem={problem} />
+        <ProblemView problem={problem} fields={['customerId', 'addedBy', 'metadata', 'expiresAt']} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             {common.cancel}

@@ -10,24 +10,27 @@ import { type Column, DataTable, type Sort } from '../../parts/data-table.js'
 import { Icon } from '../../parts/icons.js'
 import { Page } from '../../parts/page.js'
 import { Panel } from '../../parts/panel.js'
-import { Tag } from '../../parts/state.js'
+import { State, type StateKind, Tag } from '../../parts/state.js'
 import { Time } from '../../parts/time.js'
 import { useSignedIn } from '../../session/store.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import { CreateDialog } from './create-dialog.js'
+import { Tags } from './facts.js'
 import { listPath, seeAllLists } from './list-path.js'
-import { shareNow } from './wave/rule.js'
+import { nextTurn, shareNow } from './wave/rule.js'
 import { FORMS } from './wave/strategies/index.js'
 
-const PAGE_SIZE = 50
 const TYPING_MS = 250
 /** The shares of waves change over time. */
 const POLL_MS = 10_000
-const SORTS = ['name', 'customerCount', 'updatedAt'] as const
+const SORTS = ['name', 'customerCount', 'updatedAt', 'nextStepAt'] as const
+const STATES = ['paused', 'scheduled', 'closed', 'partial', 'open', 'ended'] as const
 
 interface Filter {
   search: string
   type: '' | Allowlist['type']
+  state: '' | (typeof STATES)[number]
+  tag: string
   sort: (typeof SORTS)[number]
   order: 'asc' | 'desc'
 }
@@ -39,6 +42,8 @@ function useFilter(): [Filter, (change: Partial<Filter>) => void] {
   const filter: Filter = {
     search: params.get('search') ?? '',
     type: type === 'FIXA' || type === 'ONDA' ? type : '',
+    state: STATES.find((name) => name === params.get('state')) ?? '',
+    tag: params.get('tag') ?? '',
     sort: SORTS.find((name) => name === params.get('sort')) ?? 'name',
     order: params.get('order') === 'desc' ? 'desc' : 'asc',
   }
@@ -53,22 +58,24 @@ export default function AllowlistsPage() {
   const { allowlists: texts } = useTexts()
   const { can } = useSignedIn()
   const [filter, change] = useFilter()
-  const [creating, setCreating] = useState(false)
-  const { search, type, sort, order } = filter
+  const [creating, setCreating] = useState(() => location.hash === '#new')
+  const { search, type, state, tag, sort, order } = filter
   const id = JSON.stringify(filter)
-  const pages = usePages(id)
+  const pages = usePages(id, 50)
   // Without a list of reasons: after everything that changes the address or the page.
   useEffect(seeAllLists)
   const query = useQuery(
-    `${id} ${pages.cursor}`,
+    `${id} ${pages.size} ${pages.cursor}`,
     (signal) =>
       api.listAllowlists(
         {
           search: search || undefined,
           type: type || undefined,
+          state: state || undefined,
+          tag: tag || undefined,
           sort,
           order,
-          limit: PAGE_SIZE,
+          limit: pages.size,
           cursor: pages.cursor,
         },
         { signal },
@@ -91,7 +98,7 @@ export default function AllowlistsPage() {
             rows={query.data?.items}
             rowKey={(list) => list.id}
             query={query}
-            empty={search === '' && type === '' ? texts.noLists : texts.noMatch}
+            empty={search === '' && type === '' && state === '' && tag === '' ? texts.noLists : texts.noMatch}
             sort={{ by: sort, order }}
             onSort={({ by, order }: Sort) => change({ sort: by as Filter['sort'], order })}
             pages={pages}
@@ -100,7 +107,15 @@ export default function AllowlistsPage() {
           />
         </div>
       </Panel>
-      <CreateDialog opened={creating} onClose={() => setCreating(false)} />
+      <CreateDialog
+        opened={creating}
+        onClose={() => {
+          setCreating(false)
+          // A reload must not open it again.
+          if (location.hash !== '')
+            history.replaceState(history.state, '', location.pathname + location.search)
+        }}
+      />
     </Page>
   )
 }
@@ -142,6 +157,28 @@ function FilterForm({ filter, onChange }: FilterFormProps) {
         ]}
         onChange={(event) => onChange({ type: event.currentTarget.value as Filter['type'] })}
       />
+      <NativeSelect
+        label={texts.state}
+        value={filter.state}
+        data={[
+          { value: '', label: texts.anyState },
+          ...STATES.map((value) => ({ value, label: texts.states[value] })),
+        ]}
+        onChange={(event) => onChange({ state: event.currentTarget.value as Filter['state'] })}
+      />
+      {filter.tag !== '' && (
+        <div className="tags filter-only">
+          {texts.onlyTag} <Tag>{filter.tag}</Tag>
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => onChange({ tag: '' })}
+            aria-label={`${texts.lift}: ${filter.tag}`}
+          >
+            {texts.lift}
+          </Button>
+        </div>
+      )}
     </search>
   )
 }
@@ -153,7 +190,7 @@ function useColumns(): Column<Allowlist>[] {
       name: 'name',
       header: texts.name,
       sortable: true,
-      cell: ({ id, name, type }) => (
+      cell: ({ id, name, type, tags = [] }) => (
         <div className="list-name">
           <Anchor component={Link} href={listPath(id)} size="sm" fw={600}>
             {name}
@@ -162,6 +199,7 @@ function useColumns(): Column<Allowlist>[] {
             <span className="on-phones">{texts.types[type]} · </span>
             {id}
           </span>
+          {tags.length > 0 && <Tags tags={tags} />}
         </div>
       ),
     },
@@ -173,6 +211,8 @@ function useColumns(): Column<Allowlist>[] {
       align: 'right',
       cell: (list) => <Size list={list} />,
     },
+    { name: 'state', header: texts.state, cell: (list) => <WaveState list={list} /> },
+    { name: 'nextStepAt', header: texts.nextStep, sortable: true, cell: (list) => <NextStep list={list} /> },
     {
       name: 'updatedAt',
       header: texts.updatedAt,
@@ -180,6 +220,31 @@ function useColumns(): Column<Allowlist>[] {
       cell: ({ updatedAt }) => <Time value={updatedAt} ago />,
     },
   ]
+}
+
+const KINDS: Record<(typeof STATES)[number], StateKind> = {
+  paused: 'bad',
+  scheduled: 'neutral',
+  closed: 'neutral',
+  partial: 'good',
+  open: 'good',
+  ended: 'neutral',
+}
+
+function WaveState({ list: { wave } }: { list: Allowlist }) {
+  const { allowlists: texts } = useTexts()
+  return wave === undefined ? null : <State kind={KINDS[wave.state]}>{texts.states[wave.state]}</State>
+}
+
+function NextStep({ list: { config, paused } }: { list: Allowlist }) {
+  const format = useFormat()
+  const next = config === undefined || paused !== undefined ? undefined : nextTurn(config, serverNow())
+  if (next === undefined) return null
+  return (
+    <span className="figure">
+      {format.percent(next.share, 4)} <Time value={next.at} ago />
+    </span>
+  )
 }
 
 /** A wave has no size; its present share says more. */

@@ -123,7 +123,7 @@ function CreateForm({ onCancel }: { onCancel(): void }) {
             }))}
           />
         )}
-        <ProblemView problem={problem} />
+        <ProblemView problem={problem} fields={['name', 'id']} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onCancel}>
             {common.cancel}

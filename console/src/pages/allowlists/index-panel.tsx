@@ -1,5 +1,6 @@
 import { Button, Skeleton } from '@mantine/core'
 import { useEffect, useState } from 'react'
+import type { CallOptions } from '../../../../src/client/operation.js'
 import { api, type GetIndexAnswer } from '../../api/client.js'
 import { useQuery } from '../../data/use-query.js'
 import { announce } from '../../parts/announcer.js'
@@ -43,8 +44,8 @@ export function IndexPanel({ id, changes, onChanged }: IndexPanelProps) {
     },
     { pollMs, keepPrevious: true },
   )
-  const rebuild = async (): Promise<void> => {
-    const { lastBuild } = await api.rebuildIndex({ id })
+  const rebuild = async (call: CallOptions): Promise<void> => {
+    const { lastBuild } = await api.rebuildIndex({ id }, call)
     setAwaited({ insteadOf: lastBuild?.at })
     announce(texts.rebuilding)
     query.reload()
@@ -58,7 +59,7 @@ export function IndexPanel({ id, changes, onChanged }: IndexPanelProps) {
   }, [isBuilt])
   const button = (
     <Button
-      size="sm"
+      size="compact-sm"
       variant="default"
       onClick={() => setAsking(true)}
       disabled={query.data?.building ?? false}
@@ -67,7 +68,7 @@ export function IndexPanel({ id, changes, onChanged }: IndexPanelProps) {
     </Button>
   )
   return (
-    <Panel title={texts.title} lead={texts.lead} actions={can('admin') && button}>
+    <Panel title={texts.title} lead={texts.lead} weight="quiet" actions={can('admin') && button}>
       <ProblemView problem={query.problem} retry={query.reload} />
       {query.loading && <Skeleton height={72} radius="md" />}
       {query.data !== undefined && <IndexFacts index={query.data} />}

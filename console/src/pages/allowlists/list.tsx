@@ -2,6 +2,7 @@ import './allowlists.css'
 import { Anchor, Button, Skeleton } from '@mantine/core'
 import { useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
+import type { CallOptions } from '../../../../src/client/operation.js'
 import { type Allowlist, api } from '../../api/client.js'
 import { dropUnsaved } from '../../data/unsaved.js'
 import { type Query, useQuery } from '../../data/use-query.js'
@@ -11,14 +12,17 @@ import { Page } from '../../parts/page.js'
 import { ProblemView } from '../../parts/problem.js'
 import { useSignedIn } from '../../session/store.js'
 import { useFormat, useTexts } from '../../texts/language.js'
+import { CodePanel } from './code-panel.js'
+import { EditDialog } from './edit-dialog.js'
 import { ExportMenu } from './export-menu.js'
-import { ListFacts } from './facts.js'
-import { HistoryPanel } from './history-panel.js'
+import { ListDetails, ListLine } from './facts.js'
+import { HistoryPanel, useHistory } from './history-panel.js'
 import { IndexPanel } from './index-panel.js'
 import { allLists } from './list-path.js'
 import { MembersPanel } from './members-panel.js'
-import { RenameDialog } from './rename-dialog.js'
+import { PastImports } from './past-imports.js'
 import { UploadPanel } from './upload/upload-panel.js'
+import { UsedBy } from './used-by.js'
 import { unsavedName, WavePanels } from './wave/wave-panels.js'
 
 /** Changes by other users, such as a pause, appear within this time. */
@@ -69,26 +73,43 @@ function Shown({ list, query, back }: ShownProps) {
     setChanges((count) => count + 1)
     query.reload()
   }
+  const history = useHistory(list.id, changes + list.version, can('admin'))
+  const historyPanel = can('admin') && <HistoryPanel id={list.id} name={list.name} history={history} />
   return (
     <Page title={list.name} lead={back} actions={can('admin') && <Actions list={list} onChanged={changed} />}>
       <ProblemView problem={query.problem} retry={query.reload} />
-      <ListFacts list={list} />
+      <ListLine list={list} />
       {list.config === undefined ? (
-        <>
-          <MembersPanel list={list} changes={changes} onChanged={changed} />
-          {can('admin') && <UploadPanel list={list} onChanged={changed} />}
-          <IndexPanel id={list.id} changes={changes} onChanged={changed} />
-        </>
+        <div className="with-aside">
+          <div className="with-aside-main">
+            <MembersPanel list={list} changes={changes} onChanged={changed} />
+            {can('admin') && <UploadPanel list={list} onChanged={changed} />}
+          </div>
+          <div className="with-aside-side">
+            <UsedBy id={list.id} />
+            <IndexPanel id={list.id} changes={changes} onChanged={changed} />
+            {historyPanel}
+          </div>
+        </div>
       ) : (
         <WavePanels
           list={list}
           rule={list.config}
           readAt={query.at!}
           isStale={query.problem !== undefined}
+          entries={history.data?.items ?? []}
+          beside={
+            <>
+              <UsedBy id={list.id} />
+              {historyPanel}
+            </>
+          }
           onChanged={changed}
         />
       )}
-      {can('admin') && <HistoryPanel id={list.id} changes={changes + list.version} />}
+      {list.type === 'FIXA' && <PastImports id={list.id} />}
+      <CodePanel id={list.id} />
+      <ListDetails list={list} />
     </Page>
   )
 }
@@ -101,12 +122,12 @@ function Actions({ list, onChanged }: { list: Allowlist; onChanged(): void }) {
     <>
       {list.type === 'FIXA' && <ExportMenu id={list.id} />}
       <Button variant="default" onClick={() => setOpen('rename')}>
-        {texts.rename.open}
+        {texts.edit.open}
       </Button>
       <Button variant="default" className="dangerous" onClick={() => setOpen('delete')}>
         {texts.remove.open}
       </Button>
-      <RenameDialog list={list} opened={open === 'rename'} onClose={close} onChanged={onChanged} />
+      <EditDialog list={list} opened={open === 'rename'} onClose={close} onChanged={onChanged} />
       <DeleteDialog list={list} opened={open === 'delete'} onClose={close} />
     </>
   )
@@ -117,8 +138,8 @@ function DeleteDialog({ list, opened, onClose }: { list: Allowlist; opened: bool
   const texts = allowlists.remove
   const format = useFormat()
   const [, navigate] = useLocation()
-  const remove = async (): Promise<void> => {
-    await api.deleteAllowlist({ id: list.id })
+  const remove = async (call: CallOptions): Promise<void> => {
+    await api.deleteAllowlist({ id: list.id }, call)
     dropUnsaved(unsavedName(list.id))
     announce(texts.removed(list.name))
     const { href, state } = allLists()

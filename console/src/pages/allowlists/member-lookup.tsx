@@ -14,12 +14,14 @@ import { Fact } from './facts.js'
 export interface MemberLookupProps {
   id: string
   changes: number
+  /** What is typed, also before it is looked up. */
+  onTyped(typed: string): void
   onAdd(customer: string): void
   onRemove(customer: string): void
 }
 
 /** Finds one customer among millions. The id is not put in the URL: it may be a tax number. */
-export function MemberLookup({ id, changes, onAdd, onRemove }: MemberLookupProps) {
+export function MemberLookup({ id, changes, onTyped, onAdd, onRemove }: MemberLookupProps) {
   const { allowlists } = useTexts()
   const texts = allowlists.members
   const [typed, setTyped] = useState('')
@@ -44,7 +46,10 @@ export function MemberLookup({ id, changes, onAdd, onRemove }: MemberLookupProps
           label={texts.find}
           placeholder={texts.findHint}
           value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
+          onChange={(event) => {
+            setTyped(event.currentTarget.value)
+            onTyped(event.currentTarget.value)
+          }}
           error={missing ? texts.missing : fieldProblem(query.problem, 'customerId')}
           autoComplete="off"
           spellCheck={false}
@@ -53,7 +58,7 @@ export function MemberLookup({ id, changes, onAdd, onRemove }: MemberLookupProps
           {texts.look}
         </Button>
       </form>
-      <ProblemView problem={query.problem} />
+      <ProblemView problem={query.problem} fields={['customerId']} />
       <div role="status" aria-live="polite">
         {query.data !== undefined && (
           <Found customer={customer} member={query.data.member} onAdd={onAdd} onRemove={onRemove} />

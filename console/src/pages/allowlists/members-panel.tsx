@@ -1,6 +1,8 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import type { CallOptions } from '../../../../src/client/operation.js'
 import { type Allowlist, api, type Member } from '../../api/client.js'
+import { useTyped } from '../../data/use-lists.js'
 import { usePages } from '../../data/use-pages.js'
 import { useQuery } from '../../data/use-query.js'
 import { announce } from '../../parts/announcer.js'
@@ -14,8 +16,6 @@ import { useTexts } from '../../texts/language.js'
 import { AddMemberDialog } from './add-member-dialog.js'
 import { Expiry } from './expiry.js'
 import { MemberLookup } from './member-lookup.js'
-
-const PAGE_SIZE = 10
 
 export interface MembersPanelProps {
   list: Allowlist
@@ -31,14 +31,20 @@ export function MembersPanel({ list, changes, onChanged }: MembersPanelProps) {
   const { can } = useSignedIn()
   const [adding, setAdding] = useState<string>()
   const [removing, setRemoving] = useState<string>()
-  const pages = usePages(list.id)
+  const [typed, setTyped] = useState('')
+  const prefix = useTyped(typed)
+  const pages = usePages(`${list.id} ${prefix}`, 10)
   const query = useQuery(
-    `${list.id} ${pages.cursor} ${changes}`,
-    (signal) => api.listMembers({ id: list.id, limit: PAGE_SIZE, cursor: pages.cursor }, { signal }),
+    `${list.id} ${prefix} ${pages.size} ${pages.cursor} ${changes}`,
+    (signal) =>
+      api.listMembers(
+        { id: list.id, limit: pages.size, cursor: pages.cursor, prefix: prefix || undefined },
+        { signal },
+      ),
     { keepPrevious: true },
   )
-  const remove = async (): Promise<void> => {
-    await api.removeMember({ id: list.id, customerId: removing! })
+  const remove = async (call: CallOptions): Promise<void> => {
+    await api.removeMember({ id: list.id, customerId: removing! }, call)
     announce(texts.removed(removing!))
     onChanged()
   }
@@ -48,15 +54,21 @@ export function MembersPanel({ list, changes, onChanged }: MembersPanelProps) {
     </Button>
   )
   return (
-    <Panel title={texts.title} lead={texts.lead} flush actions={can('admin') && add}>
-      <MemberLookup id={list.id} changes={changes} onAdd={setAdding} onRemove={setRemoving} />
+    <Panel title={texts.title} weight="main" flush actions={can('admin') && add}>
+      <MemberLookup
+        id={list.id}
+        changes={changes}
+        onTyped={setTyped}
+        onAdd={setAdding}
+        onRemove={setRemoving}
+      />
       <DataTable
         label={texts.title}
-        columns={useColumns(can('admin') ? setRemoving : undefined)}
+        columns={useColumns(can('admin') ? setRemoving : undefined, query.data?.items ?? [])}
         rows={query.data?.items}
         rowKey={({ customerId }) => customerId}
         query={query}
-        empty={texts.none}
+        empty={prefix === '' ? texts.none : texts.nobodySo}
         pages={pages}
         nextCursor={query.data?.nextCursor}
       />
@@ -79,10 +91,14 @@ export function MembersPanel({ list, changes, onChanged }: MembersPanelProps) {
   )
 }
 
-function useColumns(onRemove: ((customer: string) => void) | undefined): Column<Member>[] {
+/** Columns that say nothing about anybody are left out. */
+function useColumns(
+  onRemove: ((customer: string) => void) | undefined,
+  members: readonly Member[],
+): Column<Member>[] {
   const { allowlists } = useTexts()
   const texts = allowlists.members
-  const columns: Column<Member>[] = [
+  const all: Column<Member>[] = [
     {
       name: 'customer',
       header: texts.customer,
@@ -98,6 +114,9 @@ function useColumns(onRemove: ((customer: string) => void) | undefined): Column<
         metadata === undefined ? '–' : <div className="mono member-details">{JSON.stringify(metadata)}</div>,
     },
   ]
+  const isSaid = (name: 'addedBy' | 'metadata'): boolean =>
+    members.some((member) => member[name] !== undefined)
+  const columns = all.filter(({ name }) => (name !== 'addedBy' && name !== 'metadata') || isSaid(name))
   if (onRemove === undefined) return columns
   const actions: Column<Member> = {
     name: 'actions',

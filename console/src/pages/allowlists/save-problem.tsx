@@ -7,7 +7,8 @@ import { useTexts } from '../../texts/language.js'
 export function SaveProblem({ problem, onReload }: { problem: ApiProblem | undefined; onReload(): void }) {
   const { allowlists } = useTexts()
   const texts = allowlists.changedMeanwhile
-  if (problem?.status !== 412) return <ProblemView problem={problem} />
+  if (problem?.status !== 412)
+    return <ProblemView problem={problem} fields={['name', 'description', 'owner', 'tags']} />
   return (
     <div className="notice" role="alert">
       <strong>{texts.title}</strong>

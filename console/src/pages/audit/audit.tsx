@@ -2,47 +2,45 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import type { ListAuditAnswer } from '../../api/client.js'
+import { useListNames } from '../../data/list-names.js'
 import { usePages } from '../../data/use-pages.js'
 import { useQuery } from '../../data/use-query.js'
 import { type Column, DataTable } from '../../parts/data-table.js'
 import { Page } from '../../parts/page.js'
 import { Panel } from '../../parts/panel.js'
-import { State, Tag } from '../../parts/state.js'
+import { Tag } from '../../parts/state.js'
 import { Time } from '../../parts/time.js'
+import { useSignedIn } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
 import { EntryDialog } from './entry-dialog.js'
-import { type Filter, FilterForm, isoOf, NAMES } from './filter-form.js'
+import { ExportButton } from './export-button.js'
+import { type Filter, FilterForm, NAMES } from './filter-form.js'
 import { findEntries } from './find.js'
+import { EntrySentence } from './sentence.js'
 
 export type Entry = ListAuditAnswer['items'][number]
-
-const PAGE_SIZE = 50
 
 /** The filter is in the URL, so that other pages can link to it: `/audit?target=allowlist:vip`. */
 export default function AuditPage() {
   const { audit: texts } = useTexts()
+  const { reachesAll } = useSignedIn()
   const [search] = useSearchParams()
   const [, navigate] = useLocation()
   const [shown, setShown] = useState<Entry>()
   const filter = Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ''])) as Filter
   const id = JSON.stringify(filter)
-  const pages = usePages(id)
+  const input = {
+    target: filter.target || undefined,
+    actor: filter.actor || undefined,
+    search: filter.search || undefined,
+    action: filter.action || undefined,
+    from: filter.from || undefined,
+    to: filter.to || undefined,
+  }
+  const pages = usePages(id, 50)
   const query = useQuery(
-    `${id} ${pages.cursor}`,
-    (signal) =>
-      findEntries(
-        {
-          target: filter.target || undefined,
-          actor: filter.actor || undefined,
-          search: filter.search || undefined,
-          action: filter.action || undefined,
-          from: isoOf(filter.from),
-          to: isoOf(filter.to),
-          limit: PAGE_SIZE,
-          cursor: pages.cursor,
-        },
-        signal,
-      ),
+    `${id} ${pages.size} ${pages.cursor}`,
+    (signal) => findEntries({ ...input, limit: pages.size, cursor: pages.cursor }, signal),
     { keepPrevious: true },
   )
   const apply = (next: Filter): void => {
@@ -52,12 +50,18 @@ export default function AuditPage() {
   }
   const more = query.data?.nextCursor !== undefined
   return (
-    <Page title={texts.title} lead={texts.lead}>
+    <Page title={texts.title} lead={texts.lead} actions={reachesAll && <ExportButton input={input} />}>
       <Panel flush>
-        <FilterForm key={id} filter={filter} onApply={apply} />
+        <FilterForm
+          key={id}
+          filter={filter}
+          actors={(query.data?.items ?? []).map(({ actor }) => actor.name)}
+          onApply={apply}
+        />
         <DataTable
           label={texts.title}
-          columns={useColumns(setShown)}
+          stacked="plain"
+          columns={useColumns(setShown, query.data?.items ?? [])}
           rows={query.data?.items}
           rowKey={(entry) => entry.id}
           query={query}
@@ -71,23 +75,16 @@ export default function AuditPage() {
   )
 }
 
-function useColumns(show: (entry: Entry) => void): Column<Entry>[] {
+/** Lists among these entries, whose names the sentences say. */
+export const listsIn = (entries: readonly Entry[]): string[] =>
+  entries.filter(({ target }) => target.kind === 'allowlist').map(({ target }) => target.id)
+
+export function useColumns(show: (entry: Entry) => void, entries: readonly Entry[]): Column<Entry>[] {
   const { audit: texts } = useTexts()
+  const names = useListNames(listsIn(entries))
   return [
     { name: 'at', header: texts.at, cell: ({ at }) => <Time value={at} /> },
-    { name: 'actor', header: texts.actor, cell: ({ actor }) => <ActorName actor={actor} /> },
-    { name: 'action', header: texts.action, cell: (entry) => <ActionName entry={entry} /> },
-    {
-      name: 'target',
-      header: texts.target,
-      cell: ({ target }) => (
-        <span className="mono">
-          {target.id}
-          {target.customerId === undefined ? '' : ` · ${target.customerId}`}
-          {target.entity === undefined ? '' : ` · ${target.entity}`}
-        </span>
-      ),
-    },
+    { name: 'action', header: texts.change, cell: (entry) => <EntrySentence entry={entry} names={names} /> },
     {
       name: 'details',
       header: texts.details,
@@ -112,18 +109,6 @@ export function ActorName({ actor }: { actor: Entry['actor'] }) {
     <span className="tags">
       {actor.name}
       <Tag>{kinds[actor.kind] ?? actor.kind}</Tag>
-    </span>
-  )
-}
-
-export function ActionName({ entry: { action, outcome } }: { entry: Entry }) {
-  const { audit: texts } = useTexts()
-  const actions: Record<string, string> = texts.actions
-  const outcomes: Record<string, string> = texts.outcomes
-  return (
-    <span className="tags">
-      <span title={action}>{actions[action] ?? action}</span>
-      {outcome !== undefined && <State kind="warning">{outcomes[outcome] ?? outcome}</State>}
     </span>
   )
 }

@@ -1,8 +1,9 @@
 import { Modal, Stack, Table } from '@mantine/core'
 import { Time } from '../../parts/time.js'
 import { useTexts } from '../../texts/language.js'
-import { ActionName, ActorName, type Entry } from './audit.js'
+import { ActorName, type Entry } from './audit.js'
 import { fieldsOf, useFieldWords } from './fields.js'
+import { EntrySentence } from './sentence.js'
 
 /** One change: its fields before and after. */
 export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onClose(): void }) {
@@ -12,7 +13,7 @@ export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onCl
       opened={entry !== undefined}
       onClose={onClose}
       size="xl"
-      title={entry === undefined ? '' : <ActionName entry={entry} />}
+      title={entry === undefined ? '' : <EntrySentence entry={entry} />}
       closeButtonProps={{ 'aria-label': common.close }}
     >
       {entry !== undefined && (

@@ -29,6 +29,7 @@ export function useFieldWords(): FieldWords {
   const ofRule = Object.entries(waves.fields).map(([name, text]) => [`config.${name}`, text])
   const names: Record<string, string> = { ...texts.fields, ...Object.fromEntries(ofRule) }
   const say = (name: string, value: unknown): string => {
+    if (value === null) return '–'
     if (typeof value === 'string') return ISO_TIME.test(value) ? format.dateTime(value) : value
     if (typeof value === 'number') {
       if (name === 'percentage') return format.percent(value, 6)

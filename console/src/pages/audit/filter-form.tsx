@@ -1,72 +1,115 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { Autocomplete, Button, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { api } from '../../api/client.js'
+import { useLists } from '../../data/use-lists.js'
+import { useQuery } from '../../data/use-query.js'
 import { Icon } from '../../parts/icons.js'
 import { Tag } from '../../parts/state.js'
+import { useSignedIn } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
+import { DAYS, type Day, dayOf, rangeOf, toIso, toLocal } from './days.js'
 
-/** `target` and `actor` come from links of other pages; the form itself has a search. */
+/** `target` comes from links of other pages. Times are ISO 8601, so that an address means the same in every zone. */
 export const NAMES = ['search', 'target', 'actor', 'action', 'from', 'to'] as const
 export type Filter = Record<(typeof NAMES)[number], string>
 
-/**
- * Times are typed in the user's zone; the API expects UTC. Text that is not a time is passed on, and the server
- * refuses it.
- */
-export function isoOf(local: string): string | undefined {
-  if (local === '') return undefined
-  const time = new Date(local)
-  return Number.isNaN(time.getTime()) ? local : time.toISOString()
+export interface FilterFormProps {
+  filter: Filter
+  /** Who made the changes that are shown. */
+  actors: readonly string[]
+  onApply(filter: Filter): void
 }
 
-export function FilterForm({ filter, onApply }: { filter: Filter; onApply(filter: Filter): void }) {
+export function FilterForm({ filter, actors, onApply }: FilterFormProps) {
   const { audit: texts } = useTexts()
   const [typed, setTyped] = useState(filter)
-  const field = (name: keyof Filter) => ({
-    value: typed[name],
-    onChange: (event: { currentTarget: { value: string } }) =>
-      setTyped({ ...typed, [name]: event.currentTarget.value }),
-    size: 'sm' as const,
-  })
+  const [isOther, setOther] = useState(dayOf(filter.from, filter.to) === 'other')
+  const lists = useLists(typed.search)
+  const { reachesAll } = useSignedIn()
+  const keys = useQuery('keys', (signal) => api.listKeys({}, { signal }), { enabled: reachesAll })
+  const people = [...new Set([...(keys.data?.items ?? []).map(({ name }) => name), ...actors])].toSorted()
+  const change = (next: Partial<Filter>): void => setTyped({ ...typed, ...next })
+  /** Choices apply at once; typed text when it is sent. */
+  const choose = (next: Partial<Filter>): void => onApply({ ...typed, ...next })
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    onApply({ ...typed, search: typed.search.trim() })
+    onApply({ ...typed, search: typed.search.trim(), actor: typed.actor.trim() })
+  }
+  const chooseDay = (value: string): void => {
+    setOther(value === 'other')
+    if (value !== 'other') choose(value === '' ? { from: '', to: '' } : rangeOf(value as Day))
   }
   const actions = Object.entries(texts.actions).map(([value, label]) => ({ value, label }))
   return (
     <form className="filters" onSubmit={submit} noValidate>
-      <TextInput
-        type="search"
-        label={texts.search}
-        placeholder={texts.searchHint}
+      <Autocomplete
+        label={texts.person}
+        placeholder={texts.anybody}
+        data={people}
+        value={typed.actor}
+        onChange={(actor) => change({ actor })}
+        onOptionSubmit={(actor) => choose({ actor })}
+        limit={50}
+        spellCheck={false}
+      />
+      <Autocomplete
+        label={texts.thing}
+        placeholder={texts.thingHint}
+        data={lists.map(({ id }) => id)}
+        renderOption={({ option: { value } }) => (
+          <span className="list-option">
+            {lists.find(({ id }) => id === value)?.name ?? value} <span className="detail mono">{value}</span>
+          </span>
+        )}
+        filter={({ options }) => options}
+        value={typed.search}
+        onChange={(search) => change({ search })}
+        onOptionSubmit={(search) => choose({ search })}
         maxLength={256}
         spellCheck={false}
-        {...field('search')}
       />
       <NativeSelect
         label={texts.actionFilter}
         data={[{ value: '', label: texts.anyAction }, ...actions]}
-        {...field('action')}
+        value={typed.action}
+        onChange={(event) => choose({ action: event.currentTarget.value })}
       />
-      <TextInput type="datetime-local" label={texts.from} {...field('from')} />
-      <TextInput type="datetime-local" label={texts.to} {...field('to')} />
+      <NativeSelect
+        label={texts.day}
+        data={[
+          { value: '', label: texts.anyDay },
+          ...DAYS.map((value) => ({ value, label: texts.days[value] })),
+          { value: 'other', label: texts.otherDays },
+        ]}
+        value={isOther ? 'other' : dayOf(filter.from, filter.to)}
+        onChange={(event) => chooseDay(event.currentTarget.value)}
+      />
       <Button type="submit" variant="default" leftSection={<Icon name="search" size={16} />}>
         {texts.apply}
       </Button>
-      {(['target', 'actor'] as const)
-        .filter((name) => filter[name] !== '')
-        .map((name) => (
-          <div key={name} className="tags filter-only">
-            {texts.only} <Tag>{filter[name]}</Tag>
-            <Button
-              size="compact-sm"
-              variant="default"
-              onClick={() => onApply({ ...filter, [name]: '' })}
-              aria-label={`${texts.lift}: ${filter[name]}`}
-            >
-              {texts.lift}
-            </Button>
-          </div>
+      {isOther &&
+        (['from', 'to'] as const).map((name) => (
+          <TextInput
+            key={name}
+            type="datetime-local"
+            label={texts[name]}
+            value={toLocal(typed[name])}
+            onChange={(event) => change({ [name]: toIso(event.currentTarget.value) })}
+          />
         ))}
+      {filter.target !== '' && (
+        <div className="tags filter-only">
+          {texts.only} <Tag>{filter.target}</Tag>
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => onApply({ ...filter, target: '' })}
+            aria-label={`${texts.lift}: ${filter.target}`}
+          >
+            {texts.lift}
+          </Button>
+        </div>
+      )}
     </form>
   )
 }

@@ -3,15 +3,15 @@ import type { ReactNode } from 'react'
 import { api, type CheckAnswer, type ExplainCheckAnswer } from '../../api/client.js'
 import { useQuery } from '../../data/use-query.js'
 import { Curl } from '../../parts/curl.js'
-import { Panel } from '../../parts/panel.js'
+import { Folded } from '../../parts/panel.js'
 import { ProblemView } from '../../parts/problem.js'
 import { State, Tag } from '../../parts/state.js'
 import { Time } from '../../parts/time.js'
 import { useFormat, useTexts } from '../../texts/language.js'
+import { type Explained, type Result, Sentence } from './sentence.js'
 
-type Explained = ExplainCheckAnswer['results'][number]
-type Result = CheckAnswer['results'][number] | Explained
 type Step = Explained['steps'][number]
+type Answered = CheckAnswer | ExplainCheckAnswer
 
 export interface AnswerProps {
   customer: string
@@ -21,8 +21,8 @@ export interface AnswerProps {
 }
 
 export function Answer({ customer, lists, explain }: AnswerProps) {
-  const { check: texts } = useTexts()
-  const query = useQuery<CheckAnswer | ExplainCheckAnswer>(`${customer} ${lists}`, (signal) => {
+  const { check: texts, common } = useTexts()
+  const query = useQuery<Answered>(`${customer} ${lists}`, (signal) => {
     const question = { customerId: customer, allowlists: lists }
     return explain ? api.explainCheck(question, { signal }) : api.checkCustomer(question, { signal })
   })
@@ -34,53 +34,66 @@ export function Answer({ customer, lists, explain }: AnswerProps) {
       <div role="status" aria-live="polite">
         {query.data !== undefined && <Verdict answer={query.data} />}
       </div>
-      {query.data?.results.map((result) => (
-        <ListAnswer key={result.allowlistId} result={result} />
-      ))}
       {query.data !== undefined && !explain && <div className="notice">{texts.noSteps}</div>}
-      {query.data !== undefined && <Curl path={path} />}
+      {query.data !== undefined && (
+        <Folded title={common.sameAsCurl}>
+          <Curl path={path} />
+        </Folded>
+      )}
     </>
   )
 }
 
-function Verdict({ answer }: { answer: CheckAnswer | ExplainCheckAnswer }) {
+/** The answer in one sentence for each list, those that deny first; the steps are folded below. */
+function Verdict({ answer }: { answer: Answered }) {
   const { check: texts } = useTexts()
   const format = useFormat()
-  const { customerId, overallAllowed } = answer
+  const { customerId, overallAllowed, results } = answer
+  const denying = results.filter(({ allowed }) => !allowed)
+  const sorted = [...denying, ...results.filter(({ allowed }) => allowed)]
   return (
-    <div className={`verdict verdict-${overallAllowed ? 'good' : 'bad'}`}>
-      <State kind={overallAllowed ? 'good' : 'bad'}>{overallAllowed ? texts.allowed : texts.denied}</State>
-      <span>
-        <strong className="mono">{customerId}</strong>{' '}
-        {overallAllowed ? texts.overallAllowed : texts.overallDenied}
-      </span>
-      {'durationUs' in answer && (
-        <span className="verdict-time">{texts.answeredIn(format.microseconds(answer.durationUs))}</span>
-      )}
-    </div>
+    <section
+      className={`verdict verdict-${overallAllowed ? 'good' : 'bad'}`}
+      aria-label={overallAllowed ? texts.allowed : texts.denied}
+    >
+      <p className="verdict-head">
+        <State kind={overallAllowed ? 'good' : 'bad'}>{overallAllowed ? texts.allowed : texts.denied}</State>
+        <span>
+          <strong className="mono">{customerId}</strong>{' '}
+          {overallAllowed
+            ? texts.overallAllowed
+            : texts.overallDenied(format.number(denying.length), format.number(results.length))}
+        </span>
+        {'durationUs' in answer && (
+          <span className="verdict-time">{texts.answeredIn(format.microseconds(answer.durationUs))}</span>
+        )}
+      </p>
+      <ul className="verdict-lists">
+        {sorted.map((result) => (
+          <li key={result.allowlistId}>
+            <ListAnswer result={result} />
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 
-function ListAnswer({ result }: { result: Result }) {
+export function ListAnswer({ result }: { result: Result }) {
   const { check: texts } = useTexts()
   return (
-    <Panel
-      title={result.allowlistId}
-      lead={texts.reasons[result.reason]}
-      flush
-      actions={
-        <span className="tags">
-          {result.type !== null && <Tag>{result.type}</Tag>}
-          <State kind={result.allowed ? 'good' : 'bad'}>
-            {result.allowed ? texts.allowed : texts.denied}
-          </State>
-        </span>
-      }
-    >
+    <>
+      <Sentence result={result} />
       {'steps' in result && result.steps.length > 0 && (
-        <Steps list={result.allowlistId} steps={result.steps} />
+        <details className="steps">
+          <summary>
+            {texts.steps}
+            <span className="visually-hidden"> {result.allowlistId}</span>
+          </summary>
+          <Steps list={result.allowlistId} steps={result.steps} />
+        </details>
       )}
-    </Panel>
+    </>
   )
 }
 
@@ -91,7 +104,7 @@ function Steps({ list, steps }: { list: string; steps: readonly Step[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
     <section className="table-scroll" aria-label={`${texts.steps}: ${list}`} tabIndex={0}>
-      <Table verticalSpacing={6} horizontalSpacing="md">
+      <Table verticalSpacing={4} horizontalSpacing="md">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{texts.step}</Table.Th>

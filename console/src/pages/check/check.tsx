@@ -1,18 +1,16 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button, TagsInput, TextInput } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
+import { asFound, useLists } from '../../data/use-lists.js'
 import { Icon } from '../../parts/icons.js'
 import { Page } from '../../parts/page.js'
 import { Panel } from '../../parts/panel.js'
 import { useSignedIn } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
+import { AllLists } from './all-lists.js'
 import { Answer } from './answer.js'
+import { checkPath } from './check-path.js'
 import { CustomerLists } from './customer-lists.js'
-
-/** The check is in the URL, so that other pages can link to it: `/check?customer=ana&lists=vip,beta`. */
-export function checkPath(customer: string, lists: readonly string[]): string {
-  return `/check?${new URLSearchParams({ customer, lists: lists.join(',') })}`
-}
 
 export default function CheckPage() {
   const { check: texts } = useTexts()
@@ -36,6 +34,7 @@ export default function CheckPage() {
       {customer !== '' && can('read') && (
         <CustomerLists key={customer} customer={customer} onUse={(ids) => ask(customer, ids)} />
       )}
+      {customer !== '' && can('read') && <AllLists customer={customer} />}
     </Page>
   )
 }
@@ -53,16 +52,18 @@ interface QuestionProps {
 function Question({ customer, lists, onAsk }: QuestionProps) {
   const { check: texts } = useTexts()
   const { can } = useSignedIn()
-  const asked = lists.join(', ')
+  const asked = lists.join(',')
   const [typed, setTyped] = useState(customer)
-  const [typedLists, setTypedLists] = useState(asked)
+  const [chosen, setChosen] = useState<string[]>([...lists])
+  const [search, setSearch] = useState('')
+  const found = useLists(search, can('read'))
   const [errors, setErrors] = useState<{ customer?: string; lists?: string }>({})
   useEffect(() => setTyped(customer), [customer])
-  useEffect(() => setTypedLists(asked), [asked])
+  useEffect(() => setChosen(splitLists(asked)), [asked])
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     const id = typed.trim()
-    const ids = splitLists(typedLists)
+    const ids = splitLists([...chosen, search].join(','))
     // Without the scope to read the lists of a customer, a check without lists is not possible.
     const missing = {
       ...(id === '' ? { customer: texts.customerMissing } : {}),
@@ -82,12 +83,23 @@ function Question({ customer, lists, onAsk }: QuestionProps) {
           autoComplete="off"
           spellCheck={false}
         />
-        <TextInput
+        <TagsInput
           label={texts.lists}
           description={texts.listsHint}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
-          value={typedLists}
-          onChange={(event) => setTypedLists(event.currentTarget.value)}
+          value={chosen}
+          onChange={(values) => setChosen(splitLists(values.join(',')))}
+          searchValue={search}
+          onSearchChange={setSearch}
+          data={found.map(({ id }) => id).filter((id) => !chosen.includes(id))}
+          renderOption={({ option: { value } }) => (
+            <span className="list-option">
+              {found.find(({ id }) => id === value)?.name ?? value}{' '}
+              <span className="detail mono">{value}</span>
+            </span>
+          )}
+          filter={asFound}
+          maxTags={100}
           error={errors.lists}
           autoComplete="off"
           spellCheck={false}

@@ -1,4 +1,5 @@
-import { Button } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
+import { Link } from 'wouter'
 import { api, type ListAllowlistsOfCustomerAnswer } from '../../api/client.js'
 import { usePages } from '../../data/use-pages.js'
 import { useQuery } from '../../data/use-query.js'
@@ -7,10 +8,9 @@ import { Panel } from '../../parts/panel.js'
 import { Time } from '../../parts/time.js'
 import { useTexts } from '../../texts/language.js'
 import { Expiry } from '../allowlists/expiry.js'
+import { listPath } from '../allowlists/list-path.js'
 
 type Row = ListAllowlistsOfCustomerAnswer['items'][number]
-
-const PAGE_SIZE = 20
 
 export interface CustomerListsProps {
   customer: string
@@ -22,10 +22,10 @@ export function CustomerLists({ customer, onUse }: CustomerListsProps) {
   const { check: texts } = useTexts()
   const pages = usePages(customer)
   const query = useQuery(
-    `${customer} ${pages.cursor}`,
+    `${customer} ${pages.size} ${pages.cursor}`,
     (signal) =>
       api.listAllowlistsOfCustomer(
-        { customerId: customer, limit: PAGE_SIZE, cursor: pages.cursor },
+        { customerId: customer, limit: pages.size, cursor: pages.cursor },
         { signal },
       ),
     { keepPrevious: true },
@@ -35,7 +35,11 @@ export function CustomerLists({ customer, onUse }: CustomerListsProps) {
     {
       name: 'id',
       header: texts.list,
-      cell: ({ allowlistId }) => <strong className="mono">{allowlistId}</strong>,
+      cell: ({ allowlistId }) => (
+        <Anchor component={Link} href={listPath(allowlistId)} inherit fw={600} className="mono">
+          {allowlistId}
+        </Anchor>
+      ),
     },
     { name: 'name', header: texts.name, cell: ({ name }) => name },
     { name: 'addedAt', header: texts.addedAt, cell: ({ addedAt }) => <Time value={addedAt} /> },

@@ -14,7 +14,7 @@ import { type Asked, Facts, Found, Lookup, useAsked } from './lookup.js'
 export default function CodesPage() {
   const { guards } = useTexts()
   const texts = guards.codes
-  const [asked, ask] = useAsked()
+  const [asked, ask] = useAsked(['channel', 'address', 'purpose'])
   const query = useQuery(asked?.id ?? '', (signal) => api.getCodeStatus(codeOf(asked!), { signal }), {
     enabled: asked !== undefined,
   })
@@ -29,9 +29,9 @@ export default function CodesPage() {
   ]
   return (
     <Page title={texts.title} lead={texts.lead}>
-      <Lookup fields={fields} problem={query.problem} onAsk={ask} />
+      <Lookup fields={fields} problem={query.problem} asked={asked} onAsk={ask} />
       {asked !== undefined && (
-        <Found query={query} nothing={texts.nothing}>
+        <Found query={query} nothing={texts.nothing} fields={fields}>
           {(status) => <Status status={status} asked={asked} onChanged={query.reload} />}
         </Found>
       )}
@@ -41,7 +41,7 @@ export default function CodesPage() {
 
 function codeOf({ values: { channel, address, purpose } }: Asked) {
   return {
-    channel: channel as 'email' | 'phone',
+    channel: channel === 'phone' ? ('phone' as const) : ('email' as const),
     body: { address: address!, ...(purpose === '' ? {} : { purpose: purpose! }) },
   }
 }
@@ -84,8 +84,8 @@ function Status({ status, asked, onChanged }: StatusProps) {
           onClose={() => setRevoking(false)}
           title={texts.revokeTitle}
           confirmLabel={texts.revoke}
-          onConfirm={async () => {
-            await api.revokeCode(codeOf(asked))
+          onConfirm={async (call) => {
+            await api.revokeCode(codeOf(asked), call)
             announce(texts.revoked)
             onChanged()
           }}

@@ -1,42 +1,26 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { api, type GetIdempotencyRecordAnswer } from '../../api/client.js'
-import { serverNow } from '../../api/server-clock.js'
 import { useQuery } from '../../data/use-query.js'
 import { announce } from '../../parts/announcer.js'
 import { ConfirmDialog } from '../../parts/confirm-dialog.js'
 import { Curl } from '../../parts/curl.js'
 import { Page } from '../../parts/page.js'
 import { Panel } from '../../parts/panel.js'
-import { State, type StateKind } from '../../parts/state.js'
+import { State } from '../../parts/state.js'
 import { Time } from '../../parts/time.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import { type Asked, Facts, Found, Lookup, useAsked } from './lookup.js'
-
-type Situation = GetIdempotencyRecordAnswer['status'] | 'CLAIM_ENDED' | 'OUTCOME_UNKNOWN'
-
-const KINDS: Record<Situation, StateKind> = {
-  IN_PROGRESS: 'warning',
-  CLAIM_ENDED: 'neutral',
-  OUTCOME_UNKNOWN: 'bad',
-  COMPLETED: 'good',
-  FAILED: 'bad',
-}
+import { Records } from './records.js'
+import { KINDS, situationOf } from './situation.js'
 
 /** A claim may end, and a record may be completed, at any moment. */
 const POLL_MS = 2000
 
-/** A claim that was not extended in time has ended, although nobody has written that down. */
-function situationOf({ status, leaseUntil, onLeaseExpired }: GetIdempotencyRecordAnswer): Situation {
-  const hasEnded = leaseUntil !== undefined && Date.parse(leaseUntil) <= serverNow()
-  if (status !== 'IN_PROGRESS' || !hasEnded) return status
-  return onLeaseExpired === 'unknown' ? 'OUTCOME_UNKNOWN' : 'CLAIM_ENDED'
-}
-
 export default function IdempotencyPage() {
   const { guards } = useTexts()
   const texts = guards.idempotency
-  const [asked, ask] = useAsked()
+  const [asked, ask] = useAsked(['operation', 'key'])
   const query = useQuery(asked?.id ?? '', (signal) => api.getIdempotencyRecord(keyOf(asked!), { signal }), {
     enabled: asked !== undefined,
     pollMs: POLL_MS,
@@ -47,12 +31,13 @@ export default function IdempotencyPage() {
   ]
   return (
     <Page title={texts.title} lead={texts.lead}>
-      <Lookup fields={fields} problem={query.problem} onAsk={ask} />
+      <Lookup fields={fields} problem={query.problem} asked={asked} onAsk={ask} />
       {asked !== undefined && (
-        <Found query={query} nothing={texts.nothing}>
+        <Found query={query} nothing={texts.nothing} fields={fields}>
           {(record) => <Record record={record} asked={asked} onGone={query.reload} />}
         </Found>
       )}
+      <Records onAsk={({ operation, key }) => ask({ operation, key })} />
     </Page>
   )
 }
@@ -127,8 +112,8 @@ function Record({ record, asked, onGone }: RecordProps) {
           title={texts.forgetTitle}
           confirmLabel={texts.forget}
           typed={record.status === 'IN_PROGRESS' ? key : undefined}
-          onConfirm={async () => {
-            await api.deleteIdempotencyRecord({ operation, key })
+          onConfirm={async (call) => {
+            await api.deleteIdempotencyRecord({ operation, key }, call)
             announce(texts.forgotten)
             onGone()
           }}

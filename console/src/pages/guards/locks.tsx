@@ -11,6 +11,7 @@ import { State } from '../../parts/state.js'
 import { Time } from '../../parts/time.js'
 import { useSignedIn } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
+import { HeldLocks } from './held-locks.js'
 import { Facts, Found, Lookup, useAsked } from './lookup.js'
 
 /** A lock may be released or acquired at any moment. */
@@ -19,24 +20,22 @@ const POLL_MS = 2000
 export default function LocksPage() {
   const { guards } = useTexts()
   const texts = guards.locks
-  const [asked, ask] = useAsked()
+  const [asked, ask] = useAsked(['name'])
   const query = useQuery(
     asked?.id ?? '',
     (signal) => api.getLock({ name: asked!.values.name! }, { signal }),
     { enabled: asked !== undefined, pollMs: POLL_MS },
   )
+  const fields = [{ name: 'name', label: texts.name, hint: texts.nameHint }]
   return (
     <Page title={texts.title} lead={texts.lead}>
-      <Lookup
-        fields={[{ name: 'name', label: texts.name, hint: texts.nameHint }]}
-        problem={query.problem}
-        onAsk={ask}
-      />
+      <Lookup fields={fields} problem={query.problem} asked={asked} onAsk={ask} />
       {asked !== undefined && (
-        <Found query={query} nothing={texts.free}>
+        <Found query={query} nothing={texts.free} fields={fields}>
           {(lock) => <Lock lock={lock} onChanged={query.reload} />}
         </Found>
       )}
+      <HeldLocks onAsk={(name) => ask({ name })} />
     </Page>
   )
 }
@@ -72,8 +71,8 @@ function Lock({ lock, onChanged }: { lock: GetLockAnswer; onChanged(): void }) {
           title={texts.releaseTitle}
           confirmLabel={texts.release}
           typed={name}
-          onConfirm={async () => {
-            await api.forceReleaseLock({ name })
+          onConfirm={async (call) => {
+            await api.forceReleaseLock({ name }, call)
             announce(texts.released)
             onChanged()
           }}

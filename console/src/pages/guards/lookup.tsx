@@ -1,5 +1,5 @@
 import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { type ApiProblem, fieldProblem } from '../../api/client.js'
 import type { Query } from '../../data/use-query.js'
 import { Icon } from '../../parts/icons.js'
@@ -25,11 +25,48 @@ export interface Asked {
   id: string
 }
 
-export function useAsked(): [Asked | undefined, (values: Values) => void] {
-  const [asked, setAsked] = useState<Asked & { round: number }>()
-  const ask = (values: Values): void => {
-    const round = (asked?.round ?? 0) + 1
-    setAsked({ values, round, id: `${round} ${JSON.stringify(values)}` })
+/**
+ * Look-ups and filters are in the address behind `#`, so that they can be sent to a colleague. Browsers do not send that
+ * part to servers: an e-mail or a tax number in it reaches no log.
+ */
+export function useHash(): [URLSearchParams, (change: Values, how?: 'push' | 'replace') => void] {
+  const [hash, setHash] = useState(() => location.hash)
+  useEffect(() => {
+    const heard = (): void => setHash(location.hash)
+    addEventListener('hashchange', heard)
+    addEventListener('popstate', heard)
+    return () => {
+      removeEventListener('hashchange', heard)
+      removeEventListener('popstate', heard)
+    }
+  }, [])
+  const change = (next: Values, how: 'push' | 'replace' = 'push'): void => {
+    const params = new URLSearchParams(location.hash.slice(1))
+    for (const [name, value] of Object.entries(next)) {
+      if (value === '') params.delete(name)
+      else params.set(name, value)
+    }
+    const text = params.toString()
+    if (text === location.hash.slice(1)) return
+    const to = `${location.pathname}${location.search}${text === '' ? '' : `#${text}`}`
+    if (how === 'push') history.pushState(history.state, '', to)
+    else history.replaceState(history.state, '', to)
+    // Other parts of the page hear of it.
+    dispatchEvent(new HashChangeEvent('hashchange'))
+  }
+  return [new URLSearchParams(hash.slice(1)), change]
+}
+
+/** What the address asks for under these names; undefined when it asks for nothing. */
+export function useAsked(names: readonly string[]): [Asked | undefined, (values: Values) => void] {
+  const [given, change] = useHash()
+  const [round, setRound] = useState(0)
+  const values = Object.fromEntries(names.map((name) => [name, given.get(name) ?? '']))
+  const isAsked = names.some((name) => given.has(name))
+  const asked = isAsked ? { values, id: `${round} ${JSON.stringify(values)}` } : undefined
+  const ask = (next: Values): void => {
+    change(next)
+    setRound(round + 1)
   }
   return [asked, ask]
 }
@@ -37,15 +74,19 @@ export function useAsked(): [Asked | undefined, (values: Values) => void] {
 export interface LookupProps {
   fields: readonly Field[]
   problem: ApiProblem | undefined
+  /** What the address asks for. */
+  asked: Asked | undefined
   onAsk(values: Values): void
 }
 
-/** Identifies one record. Its values are not put in the URL: they may contain an e-mail address. */
-export function Lookup({ fields, problem, onAsk }: LookupProps) {
+/** Identifies one record. */
+export function Lookup({ fields, problem, asked, onAsk }: LookupProps) {
   const { guards: texts } = useTexts()
-  const [values, setValues] = useState<Values>(() =>
-    Object.fromEntries(fields.map(({ name, options }) => [name, options?.[0]?.value ?? ''])),
-  )
+  const [values, setValues] = useState<Values>(() => valuesOf(fields, asked))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: follows the address, not every rendering.
+  useEffect(() => {
+    if (asked !== undefined) setValues(valuesOf(fields, asked))
+  }, [asked?.id])
   const [missing, setMissing] = useState<readonly string[]>([])
   const submit = (event: FormEvent): void => {
     event.preventDefault()
@@ -90,13 +131,21 @@ export function Lookup({ fields, problem, onAsk }: LookupProps) {
   )
 }
 
+const valuesOf = (fields: readonly Field[], asked: Asked | undefined): Values =>
+  Object.fromEntries(
+    fields.map(({ name, options }) => [name, asked?.values[name] || (options?.[0]?.value ?? '')]),
+  )
+
 /** The result, or that there is none; announced to screen readers when it arrives. */
 export function Found<T>({
   query,
   nothing,
+  fields,
   children,
 }: {
   query: Query<T>
+  /** Fields of the form above, which show their errors themselves. */
+  fields: readonly Field[]
   /** Shown when the server responds that the record does not exist. */
   nothing: string
   children(data: T): ReactNode
@@ -105,7 +154,9 @@ export function Found<T>({
   return (
     <>
       {query.loading && <Skeleton height={120} radius="md" />}
-      {!isNothing && <ProblemView problem={query.problem} retry={query.reload} />}
+      {!isNothing && (
+        <ProblemView problem={query.problem} retry={query.reload} fields={fields.map(({ name }) => name)} />
+      )}
       <div role="status" aria-live="polite">
         {isNothing && <div className="notice">{nothing}</div>}
         {query.data !== undefined && children(query.data)}

@@ -1,5 +1,6 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
+import type { CallOptions } from '../../../../src/client/operation.js'
 import { api } from '../../api/client.js'
 import { serverNow } from '../../api/server-clock.js'
 import { announce } from '../../parts/announcer.js'
@@ -25,12 +26,12 @@ export function RevokeDialog({ target, opened, onClose, onRevoked }: RevokeDialo
   const { guards } = useTexts()
   const texts = guards.tokens
   const [until, setUntil] = useState(() => localInput(serverNow() + DAY_MS))
-  const revoke = async (): Promise<void> => {
+  const revoke = async (call: CallOptions): Promise<void> => {
     const expiresAt = new Date(until).toISOString()
-    if (target.kind === 'token') await api.revokeToken({ jti: target.id, body: { expiresAt } })
+    if (target.kind === 'token') await api.revokeToken({ jti: target.id, body: { expiresAt } }, call)
     else {
       const notBefore = new Date(serverNow()).toISOString()
-      await api.revokeSubject({ subject: target.id, body: { notBefore, expiresAt } })
+      await api.revokeSubject({ subject: target.id, body: { notBefore, expiresAt } }, call)
     }
     announce(texts.revoked)
     onRevoked()

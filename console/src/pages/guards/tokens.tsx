@@ -19,8 +19,11 @@ export default function TokensPage() {
   const texts = guards.tokens
   const { can } = useSignedIn()
   const mayCheck = can('tokens:check') || can('admin')
-  const [asked, ask] = useAsked()
-  const target = asked && ({ kind: asked.values.kind, id: asked.values.id } as Revocable)
+  const [asked, ask] = useAsked(['kind', 'id'])
+  const target: Revocable | undefined = asked && {
+    kind: asked.values.kind === 'subject' ? 'subject' : 'token',
+    id: asked.values.id!,
+  }
   const query = useQuery<Answer>(
     asked?.id ?? '',
     (signal) =>
@@ -39,9 +42,9 @@ export default function TokensPage() {
   ]
   return (
     <Page title={texts.title} lead={texts.lead}>
-      <Lookup fields={fields} problem={query.problem} onAsk={ask} />
+      <Lookup fields={fields} problem={query.problem} asked={asked} onAsk={ask} />
       {target !== undefined && (
-        <Found query={query} nothing={texts.passes}>
+        <Found query={query} nothing={texts.passes} fields={fields}>
           {(answer) => <Revoked answer={answer} target={target} onChanged={query.reload} />}
         </Found>
       )}

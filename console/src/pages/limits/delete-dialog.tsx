@@ -26,8 +26,8 @@ export function DeleteDialog({ address, levels, opened, onClose, onDeleted }: De
       onClose={onClose}
       title={texts.deleteTitle}
       confirmLabel={texts.delete}
-      onConfirm={async () => {
-        await removeConfig(address)
+      onConfirm={async (call) => {
+        await removeConfig(address, call)
         announce(texts.deleted)
         onDeleted()
       }}

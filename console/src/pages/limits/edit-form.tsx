@@ -1,5 +1,6 @@
 import { Button, Group, NativeSelect } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import type { CallOptions } from '../../../../src/client/operation.js'
 import { dropUnsaved, unsavedOf, useUnsaved } from '../../data/unsaved.js'
 import { useAction } from '../../data/use-action.js'
 import { announce } from '../../parts/announcer.js'
@@ -61,8 +62,8 @@ export function EditForm({ address, levels, preset, onDone }: EditFormProps) {
   const looking = useAction(async () => {
     setPreview({ before: await readConfig(address), after: configOf(draft, level) })
   })
-  const saving = useAction(async (config: LevelConfig) => {
-    await writeConfig(address, config)
+  const saving = useAction(async (config: LevelConfig, call: CallOptions) => {
+    await writeConfig(address, config, call)
     announce(texts.saved)
     leave()
   })
@@ -181,10 +182,12 @@ function Others({ draft, levels, address, onChange }: OthersProps) {
             }
             data={[
               { value: '', label: inherited(field) },
-              ...(field === 'onUnavailable' ? ['allow', 'block'] : ['true', 'false']).map((value) => ({
-                value,
-                label: texts.values[`${field}.${value}` as keyof typeof texts.values],
-              })),
+              ...(field === 'onUnavailable' ? ['allow', 'block', 'local'] : ['true', 'false']).map(
+                (value) => ({
+                  value,
+                  label: texts.values[`${field}.${value}` as keyof typeof texts.values],
+                }),
+              ),
             ]}
           />
         ))}

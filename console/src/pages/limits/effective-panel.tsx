@@ -45,7 +45,7 @@ function Fields({ resolved }: { resolved: ResolveLimitsAnswer }) {
   const format = useFormat()
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
-    <section className="table-scroll effective" aria-label={texts.effective} tabIndex={0}>
+    <section className="table-scroll effective" aria-label={texts.effectiveLead} tabIndex={0}>
       <Table verticalSpacing={6} horizontalSpacing="sm">
         <Table.Thead>
           <Table.Tr>

@@ -12,7 +12,6 @@ import { SearchInput } from './resources-panel.js'
 import { type Listed, type Resources, readEntities } from './store.js'
 import { LimitList } from './words.js'
 
-const PAGE = 10
 const TYPING_MS = 300
 
 export interface EntitiesPanelProps {
@@ -30,10 +29,10 @@ export function EntitiesPanel({ resources, resource: only }: EntitiesPanelProps)
   const [chosen] = useDebouncedValue(typedResource.trim(), TYPING_MS)
   const resource = only ?? (chosen === '' ? undefined : chosen)
   const id = JSON.stringify([search, resource])
-  const pages = usePages(id)
+  const pages = usePages(id, 10)
   const query = useQuery(
-    `${id} ${pages.cursor}`,
-    (signal) => readEntities({ resource, search, cursor: pages.cursor, limit: PAGE }, { signal }),
+    `${id} ${pages.size} ${pages.cursor}`,
+    (signal) => readEntities({ resource, search, cursor: pages.cursor, limit: pages.size }, { signal }),
     { keepPrevious: true },
   )
   const columns = useColumns(resources).filter(({ name }) => only === undefined || name !== 'resource')

@@ -31,7 +31,7 @@ export interface SubjectProps {
 /** The limits of an entity and a resource, what is left of them, and the results of its calls. */
 function Entity({ entity, resource }: SubjectProps) {
   const { limits: texts } = useTexts()
-  const { can } = useSignedIn()
+  const { can, reachesAll } = useSignedIn()
   // Increments after a change, so that every part loads again.
   const [round, setRound] = useState(0)
   const changed = (): void => setRound(round + 1)
@@ -60,7 +60,7 @@ function Entity({ entity, resource }: SubjectProps) {
       {levels.data !== undefined && (
         <div className="level-panels">
           <LevelPanel address={{ level: 'entity', ...subject }} levels={levels.data} onChanged={changed} />
-          <ParentPanel entity={entity} resource={resource} onChanged={changed} />
+          {reachesAll && <ParentPanel entity={entity} resource={resource} onChanged={changed} />}
         </div>
       )}
       {can('limits') && (
@@ -86,8 +86,8 @@ function Reset({ entity, resource, onReset }: SubjectProps & { onReset(): void }
         onClose={() => setAsking(false)}
         title={texts.resetTitle}
         confirmLabel={texts.reset}
-        onConfirm={async () => {
-          await api.resetLimits({ entity, resource })
+        onConfirm={async (call) => {
+          await api.resetLimits({ entity, resource }, call)
           announce(texts.resetDone)
           onReset()
         }}

@@ -53,8 +53,8 @@ export function ParentPanel({ entity, resource, onChanged }: SubjectProps & { on
         onClose={() => setRemoving(false)}
         title={texts.removeParentTitle}
         confirmLabel={texts.removeParent}
-        onConfirm={async () => {
-          await api.deleteEntity({ id: entity })
+        onConfirm={async (call) => {
+          await api.deleteEntity({ id: entity }, call)
           announce(texts.parentRemoved)
           changed()
         }}

@@ -1,7 +1,9 @@
 import { Button, Group, Modal, Stack, Table } from '@mantine/core'
+import type { CallOptions } from '../../../../src/client/operation.js'
 import type { Action } from '../../data/use-action.js'
 import { Curl } from '../../parts/curl.js'
 import { ProblemView } from '../../parts/problem.js'
+import { useReason } from '../../parts/reason.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import {
   type Address,
@@ -24,7 +26,7 @@ export interface PreviewDialogProps {
   levels: Levels
   preview: { before: LevelConfig | undefined; after: LevelConfig } | undefined
   /** Saves the configuration; errors of the server are also shown at the fields. */
-  saving: Action<[LevelConfig]>
+  saving: Action<[LevelConfig, CallOptions]>
   onClose(): void
 }
 
@@ -54,6 +56,7 @@ interface PreviewProps extends Omit<PreviewDialogProps, 'preview'> {
 function Preview({ address, levels, before, after, saving, onClose }: PreviewProps) {
   const { limits: texts } = useTexts()
   const { level } = address
+  const reason = useReason()
   const changes = differences(before, after, level)
   const isStale = differences(levels[level], before, level).length > 0
   const names = [...new Set(changes.map(({ limit }) => limit))].filter((name) => name !== '')
@@ -69,6 +72,7 @@ function Preview({ address, levels, before, after, saving, onClose }: PreviewPro
           <p className="detail dialog-text">{texts.whoIsConcerned[level]}</p>
         </>
       )}
+      {changes.length > 0 && reason.field}
       <ProblemView problem={saving.problem} />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
@@ -77,7 +81,7 @@ function Preview({ address, levels, before, after, saving, onClose }: PreviewPro
         <Button
           loading={saving.running}
           disabled={changes.length === 0}
-          onClick={() => void saving.run(after)}
+          onClick={() => void saving.run(after, reason.call)}
           data-autofocus
         >
           {texts.save}

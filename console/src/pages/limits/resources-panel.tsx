@@ -16,18 +16,17 @@ interface Row {
   levels: Levels
 }
 
-const PAGE = 10
 const SHOWN: readonly Level[] = ['resource', 'system']
 
 export function ResourcesPanel({ query }: { query: Query<Resources> }) {
   const { limits: texts } = useTexts()
   const [search, setSearch] = useState('')
-  const pages = usePages(search)
+  const pages = usePages(search, 10)
   const wanted = search.trim().toLowerCase()
   const all = [...(query.data?.levels ?? [])].map(([resource, levels]): Row => ({ resource, levels }))
   const found = all.filter(({ resource }) => resource.toLowerCase().includes(wanted))
   const start = Number(pages.cursor ?? 0)
-  const end = start + PAGE
+  const end = start + pages.size
   return (
     <Panel
       title={texts.resources}
@@ -46,7 +45,7 @@ export function ResourcesPanel({ query }: { query: Query<Resources> }) {
           empty={wanted === '' ? texts.noResources : texts.nothingFound}
           pages={pages}
           nextCursor={end < found.length ? String(end) : undefined}
-          total={found.length > PAGE ? found.length : undefined}
+          total={found.length > pages.size ? found.length : undefined}
         />
       </div>
     </Panel>

@@ -1,3 +1,4 @@
+import type { CallOptions } from '../../../../src/client/operation.js'
 import { ApiProblem, api, type ListEntityConfigsAnswer } from '../../api/client.js'
 import type { Address, Level, LevelConfig, Levels } from './model.js'
 
@@ -36,18 +37,22 @@ export async function readLevels(
   return { system, resource: ofResource, entity: ofEntity }
 }
 
-export function writeConfig(address: Address, body: LevelConfig): Promise<LevelConfig> {
+export function writeConfig(
+  address: Address,
+  body: LevelConfig,
+  call: CallOptions = {},
+): Promise<LevelConfig> {
   const { level, resource, entity = '' } = address
-  if (level === 'system') return api.setSystemConfig({ resource, body })
-  if (level === 'resource') return api.setResourceConfig({ resource, body })
-  return api.setEntityConfig({ entity, resource, body })
+  if (level === 'system') return api.setSystemConfig({ resource, body }, call)
+  if (level === 'resource') return api.setResourceConfig({ resource, body }, call)
+  return api.setEntityConfig({ entity, resource, body }, call)
 }
 
-export function removeConfig(address: Address): Promise<unknown> {
+export function removeConfig(address: Address, call: CallOptions = {}): Promise<unknown> {
   const { level, resource, entity = '' } = address
-  if (level === 'system') return api.deleteSystemConfig({ resource })
-  if (level === 'resource') return api.deleteResourceConfig({ resource })
-  return api.deleteEntityConfig({ entity, resource })
+  if (level === 'system') return api.deleteSystemConfig({ resource }, call)
+  if (level === 'resource') return api.deleteResourceConfig({ resource }, call)
+  return api.deleteEntityConfig({ entity, resource }, call)
 }
 
 const PAGE = 1000

@@ -1,5 +1,4 @@
-import { Title } from '@mantine/core'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { type ChartSeries, TimeChart } from '../../parts/time-chart.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import type { Figures } from './series.js'
@@ -10,26 +9,30 @@ interface Drawn {
   format(value: number): string
 }
 
+/** Charts that are shown at once; the others are folded. */
+const FIRST = 2
+
 export function Charts({ figures, spanSeconds }: { figures: Figures; spanSeconds: number }) {
   const { overview: texts } = useTexts()
+  const [opened, setOpened] = useState(false)
   const drawn = useDrawn(figures)
+  const chartOf = (chart: Drawn) => (
+    <TimeChart
+      key={chart.title}
+      {...chart}
+      times={figures.times}
+      spanSeconds={spanSeconds}
+      group="overview"
+    />
+  )
   return (
-    <section aria-label={texts.charts}>
-      <Title order={2} className="visually-hidden">
-        {texts.charts}
-      </Title>
-      <div className="charts">
-        {drawn.map((chart) => (
-          <TimeChart
-            key={chart.title}
-            {...chart}
-            times={figures.times}
-            spanSeconds={spanSeconds}
-            group="overview"
-          />
-        ))}
-      </div>
-    </section>
+    <>
+      <div className="charts">{drawn.slice(0, FIRST).map(chartOf)}</div>
+      <details className="steps" onToggle={(event) => setOpened(event.currentTarget.open)}>
+        <summary>{texts.moreCharts}</summary>
+        {opened && <div className="charts">{drawn.slice(FIRST).map(chartOf)}</div>}
+      </details>
+    </>
   )
 }
 

@@ -1,7 +1,7 @@
 import { ApiProblem, api, type HealthAnswer } from '../../api/client.js'
-import { useQuery } from '../../data/use-query.js'
+import { type Query, useQuery } from '../../data/use-query.js'
 import { type Column, DataTable } from '../../parts/data-table.js'
-import { Panel } from '../../parts/panel.js'
+import { Folded } from '../../parts/panel.js'
 import { State } from '../../parts/state.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 
@@ -28,9 +28,10 @@ async function loadHealth(signal: AbortSignal): Promise<HealthAnswer> {
   }
 }
 
-export function HealthPanel() {
+export const useHealth = (): Query<HealthAnswer> => useQuery('health', loadHealth, { pollMs: POLL_MS })
+
+export function HealthPanel({ query }: { query: Query<HealthAnswer> }) {
   const { overview: texts, common } = useTexts()
-  const query = useQuery('health', loadHealth, { pollMs: POLL_MS })
   const columns: Column<Engine>[] = [
     { name: 'name', header: texts.engine, cell: ({ name }) => <strong>{name}</strong> },
     { name: 'status', header: texts.state, cell: ({ status }) => <HealthState status={status} /> },
@@ -38,20 +39,23 @@ export function HealthPanel() {
   ]
   const health = query.data
   return (
-    <Panel
+    <Folded
       title={texts.health}
-      flush
-      actions={health === undefined ? undefined : <HealthState status={health.status} />}
+      note={health === undefined ? undefined : <HealthState status={health.status} />}
     >
-      <DataTable
-        label={texts.health}
-        columns={columns}
-        rows={health?.engines}
-        rowKey={({ name }) => name}
-        query={query}
-      />
-      {health !== undefined && <ProcessFacts health={health} store={common.store} version={common.version} />}
-    </Panel>
+      <div className="panel panel-flush">
+        <DataTable
+          label={texts.health}
+          columns={columns}
+          rows={health?.engines}
+          rowKey={({ name }) => name}
+          query={query}
+        />
+        {health !== undefined && (
+          <ProcessFacts health={health} store={common.store} version={common.version} />
+        )}
+      </div>
+    </Folded>
   )
 }
 
@@ -67,6 +71,7 @@ function EngineFacts({ engine: { name: _, status: __, ...facts } }: { engine: En
   const { overview: texts } = useTexts()
   const names: Partial<Record<string, string>> = texts.engineFacts
   const shown = (fact: string, value: unknown): string => {
+    if (fact === 'monthlyCost') return `$${format.number((value as { dollars: number }).dollars, 2)}`
     if (typeof value === 'number' && fact.endsWith('Ms')) return format.microseconds(value * 1000)
     if (typeof value === 'number') return /bytes$/i.test(fact) ? format.bytes(value) : format.number(value, 2)
     return typeof value === 'string' ? value : JSON.stringify(value)

@@ -4,7 +4,7 @@ import { useFormat, useTexts } from '../../texts/language.js'
 import type { Figures } from './series.js'
 
 /** The most important figures, readable from a distance. */
-export function Tiles({ figures }: { figures: Figures }) {
+export function Tiles({ figures, range }: { figures: Figures; range: string }) {
   const { overview: texts } = useTexts()
   const format = useFormat()
   const { lately, worst, total } = figures
@@ -39,9 +39,9 @@ export function Tiles({ figures }: { figures: Figures }) {
         value={format.number(degraded)}
         note={
           degraded === 0 ? (
-            <State kind="good">{texts.degradedNone}</State>
+            <State kind="good">{texts.degradedNone(range)}</State>
           ) : (
-            <State kind="warning">{texts.degradedSome}</State>
+            <State kind="warning">{texts.degradedSome(range)}</State>
           )
         }
       />

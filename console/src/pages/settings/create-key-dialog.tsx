@@ -1,13 +1,13 @@
-import { Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { useState } from 'react'
 import { api, type CreateKeyAnswer, fieldProblem } from '../../api/client.js'
 import { useAction } from '../../data/use-action.js'
 import { announce } from '../../parts/announcer.js'
 import { CopyButton } from '../../parts/copy-button.js'
-import { ProblemView } from '../../parts/problem.js'
 import { signIn } from '../../session/sign-in.js'
-import { type Scope, useSignedIn } from '../../session/store.js'
+import { useSignedIn } from '../../session/store.js'
 import { useTexts } from '../../texts/language.js'
+import { bodyOf, type Grant, KeyForm } from './key-form.js'
 
 export interface CreateKeyDialogProps {
   opened: boolean
@@ -54,62 +54,35 @@ interface CreateFormProps {
 }
 
 function CreateForm({ onCreated, onCancel }: CreateFormProps) {
-  const { common, settings: texts } = useTexts()
+  const { settings: texts } = useTexts()
   const { keysRequired } = useSignedIn()
   const [name, setName] = useState('')
-  const [scopes, setScopes] = useState<string[]>(keysRequired ? ['check'] : ['admin'])
-  const { run, running, problem } = useAction(async () => {
-    const created = await api.createKey({ body: { name: name.trim(), scopes: scopes as Scope[] } })
+  const [grant, setGrant] = useState<Grant>({ scopes: keysRequired ? ['check'] : ['admin'] })
+  const action = useAction(async () => {
+    const created = await api.createKey({ body: { name: name.trim(), ...bodyOf(grant) } })
     announce(texts.created(created.name))
     onCreated(created)
   })
-  const submit = (event: FormEvent): void => {
-    event.preventDefault()
-    void run()
-  }
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        {!keysRequired && <div className="notice">{texts.firstKey}</div>}
-        <TextInput
-          label={texts.name}
-          description={texts.nameHint}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          error={fieldProblem(problem, 'name')}
-          autoComplete="off"
-          data-autofocus
-        />
-        <Checkbox.Group
-          label={texts.scopes}
-          value={scopes}
-          onChange={setScopes}
-          error={fieldProblem(problem, 'scopes')}
-        >
-          <div className="scope-grid">
-            {(Object.keys(texts.scopesMeaning) as Scope[]).map((scope) => (
-              <Checkbox
-                key={scope}
-                value={scope}
-                label={scope}
-                description={texts.scopesMeaning[scope]}
-                // Without an admin key no further key could be created here.
-                disabled={!keysRequired && scope === 'admin'}
-              />
-            ))}
-          </div>
-        </Checkbox.Group>
-        <ProblemView problem={problem} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            {common.cancel}
-          </Button>
-          <Button type="submit" loading={running}>
-            {texts.create}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <KeyForm
+      grant={grant}
+      onChange={setGrant}
+      action={action}
+      label={texts.create}
+      onCancel={onCancel}
+      isFirst={!keysRequired}
+    >
+      {!keysRequired && <div className="notice">{texts.firstKey}</div>}
+      <TextInput
+        label={texts.name}
+        description={texts.nameHint}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={fieldProblem(action.problem, 'name')}
+        autoComplete="off"
+        data-autofocus
+      />
+    </KeyForm>
   )
 }
 

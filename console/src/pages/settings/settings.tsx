@@ -9,10 +9,10 @@ import { KeysPanel } from './keys-panel.js'
 
 export default function SettingsPage() {
   const { texts } = useLanguage()
-  const { can } = useSignedIn()
+  const { can, reachesAll } = useSignedIn()
   return (
     <Page title={texts.settings.title}>
-      {can('admin') && <KeysPanel />}
+      {can('admin') && reachesAll && <KeysPanel />}
       <LookPanel />
       <ServerPanel />
     </Page>
@@ -56,7 +56,7 @@ function LookPanel() {
 
 function ServerPanel() {
   const { common, settings } = useLanguage().texts
-  const { name, scopes, keysRequired, version, store } = useSignedIn()
+  const { name, scopes, keysRequired, version, store, person } = useSignedIn()
   return (
     <Panel title={settings.server}>
       <dl className="facts">
@@ -68,7 +68,7 @@ function ServerPanel() {
         )}
         <dt>{common.version}</dt>
         <dd>{version}</dd>
-        <dt>{settings.key}</dt>
+        <dt>{person === undefined ? settings.key : settings.person}</dt>
         <dd>{keysRequired ? name : common.noKeys}</dd>
         <dt>{settings.scopes}</dt>
         <dd className="tags">

@@ -127,8 +127,12 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
 /** By the code of the problem. Behind a colon follows what the server says, which names what is concerned. */
 export const CODES: Readonly<Record<ErrorCode | 'TIMEOUT', string>> = {
   INVALID_INPUT: 'Algo na requisição falta, está malformado ou fora do intervalo.',
-  UNAUTHENTICATED: 'Nenhuma chave foi informada, ou a chave é desconhecida ou foi revogada.',
-  FORBIDDEN: 'Sua chave não tem o escopo que esta chamada exige.',
+  UNAUTHENTICATED:
+    'Nenhuma chave foi informada, a chave é desconhecida ou foi revogada, ou a sessão terminou.',
+  FORBIDDEN:
+    'Sua chave ou seus papéis não têm o escopo que esta chamada exige, ou não alcançam a lista ou o recurso.',
+  SIGN_IN_UNAVAILABLE:
+    'O provedor de entrada não responde há tempo demais; a sessão continua quando ele voltar.',
   ALLOWLIST_NOT_FOUND: 'Não há allowlist com este id.',
   ALLOWLIST_EXISTS: 'Já existe uma allowlist com este id.',
   ALLOWLIST_BEING_DELETED:
@@ -158,11 +162,13 @@ export const CODES: Readonly<Record<ErrorCode | 'TIMEOUT', string>> = {
   ENGINE_UNAVAILABLE: 'O armazenamento não respondeu.',
   UNKNOWN_OUTCOME: 'O armazenamento não respondeu a tempo: a mudança pode ter sido feita ou não.',
   AUDIT_NOT_RECORDED: 'A mudança foi feita, mas não pôde ser registrada na auditoria.',
+  CUSTOMER_NOT_ALLOWED: 'O cliente não está em uma lista exigida por esta chamada.',
+  PACKAGE_MISSING: 'Falta instalar um pacote opcional; a mensagem traz o comando.',
   SHUTTING_DOWN: 'O servidor está parando e não aceita novas chamadas.',
   INTERNAL: 'Falha inesperada; o id da requisição a localiza no log.',
   TIMEOUT: 'O servidor não respondeu a tempo.',
   FORBIDDEN_ORIGIN:
-    'Sem chaves de API, o servidor só atende esta máquina: Host local e nenhuma Origin de outro lugar.',
+    'Sem chaves de API, o servidor só atende esta máquina: Host local e nenhuma Origin de outro lugar. Uma sessão só vale para as páginas do servidor.',
   ROUTE_NOT_FOUND: 'Não há esse caminho ou método.',
   IMPORT_INPUT_CHANGED: 'A importação foi retomada com outras linhas, ou em outro modo, que as do começo.',
   LIMIT_UNREADABLE: 'Um registro gravado deste limite não pode ser usado:',

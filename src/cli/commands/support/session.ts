@@ -14,6 +14,7 @@ export interface ConfigOptions {
 }
 
 export interface CommonOptions extends ConfigOptions {
+  reason?: string
   store?: string
   url?: string
   json?: boolean
@@ -64,6 +65,12 @@ export function ruleCommand(parent: Command, nameAndArguments: string, descripti
     .addOption(settingOption('client.url', 'url'))
 }
 
+/** A data command whose changes are in the audit trail. */
+export const changeCommand: typeof dataCommand = (...args) => withReason(dataCommand(...args))
+
+export const withReason = (command: Command): Command =>
+  command.option('--reason <text>', 'why, for the audit trail; up to 500 characters')
+
 /** A command that works on the store itself and prints data. */
 export function storeCommand(parent: Command, nameAndArguments: string, description: string): Command {
   return parent
@@ -104,7 +111,7 @@ export async function withSession(
   work: (session: Session) => Promise<unknown>,
 ): Promise<void> {
   const config = configOf(options, { store: 'store', 'client.url': 'url' })
-  const target = await openTarget(config, options.store)
+  const target = await openTarget(config, options.store, options.reason)
   const json = options.json === true
   const print: Session['print'] = (value, text) => printResult(json, value, text)
   const printPage: Session['printPage'] = (page, columns) =>

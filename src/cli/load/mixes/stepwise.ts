@@ -67,15 +67,23 @@ export const locksMix: Mix = {
     const acquire = operation('locks: acquire', 201)
     const release = operation('locks: release', 204)
     const held: Held[] = []
+    // Names are used again, because the store keeps the fence of each for a day.
+    const free: string[] = []
     let made = 0
     return () => {
       const last = held.pop()
       if (last !== undefined) {
         const { name, token } = last
         const text = origin.send('POST', `/locks/${name}/release`, JSON.stringify({ token }))
-        return { operation: release, text }
+        return {
+          operation: release,
+          text,
+          answered: (status) => {
+            if (status === 204) free.push(name)
+          },
+        }
       }
-      const name = `${runId}-${made++}`
+      const name = free.pop() ?? `${runId}-${made++}`
       return {
         operation: acquire,
         text: origin.send('POST', `/locks/${name}`, '{"ttlMs":30000}'),

@@ -1,30 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { type Item, number, optionalNumber, optionalText, text, textOf } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
+import { Expression } from '../client/expression.js'
 import { giantKey, META, readListId, registryKey, STORE_KEY } from './items.js'
 import { isIdentifier } from './member-reads.js'
 import { GIANT_STORAGE, type StoredList } from './meta.js'
-import { judgedPages, type UnservedRow, UnservedRows } from './unserved.js'
+import type { AdoptionProgress, ScanOptions } from './scan-facts.js'
+import { judgedPages, UnservedRows } from './unserved.js'
 
 const VERB = 'allowlist.adopt'
 /** Pages of 1 MB that are scanned when a table is opened for the first time: two thousand units at most. */
 const FIRST_LOOK_PAGES = 16
 const MAX_REMEMBERED = 10_000
 const LIST_TYPES = new Set(['FIXA', 'ONDA'])
-
-export interface AdoptionProgress {
-  /** Items scanned. */
-  scanned: number
-  /** Lists found, of all programs. */
-  lists: number
-  /** Rows that no check will find. */
-  unserved: number
-}
-
-export interface ScanOptions {
-  onProgress?: ((progress: AdoptionProgress) => void) | undefined
-  onUnserved?: ((row: UnservedRow) => void) | undefined
-}
 
 export interface StoreIdentity {
   /** Identifies this store, so that a write token of another store is recognised. */
@@ -111,16 +99,9 @@ export class Adoption {
   }
 
   async note(adoption: 'partial' | 'complete', unserved: number): Promise<void> {
-    await this.client.updateItem(
-      VERB,
-      {
-        TableName: this.table,
-        Key: STORE_KEY,
-        UpdateExpression: 'SET adoption = :adoption, unserved = :unserved',
-        ExpressionAttributeValues: { ':adoption': text(adoption), ':unserved': number(unserved) },
-      },
-      { repeatable: true },
-    )
+    const expression = new Expression().set({ adoption: text(adoption), unserved: number(unserved) })
+    const input = { TableName: this.table, Key: STORE_KEY, ...expression.update() }
+    await this.client.updateItem(VERB, input, { repeatable: true })
   }
 
   private async read(): Promise<StoreIdentity | undefined> {

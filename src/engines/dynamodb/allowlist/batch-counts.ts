@@ -119,7 +119,6 @@ export class BatchCounts {
     return { TableName: this.store.tables.allowlists, Key: metaKey(id) }
   }
 
-  /** The number of stored rows of the batch. */
   private async stored(list: StoredList, { name, first, last }: OpenBatch): Promise<number> {
     let count = 0
     for (const { table, partition } of allPlaces(list.id, list)) {

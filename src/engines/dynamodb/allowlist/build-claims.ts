@@ -3,7 +3,7 @@ import { type Item, number, numberOf, text, textOf } from '../client/attributes.
 import { all, Expression, when } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { buildKey, metaKey } from './items.js'
-import { type StoredList, sameList } from './meta.js'
+import { ownedBy, type StoredList, sameList } from './meta.js'
 import type { Store } from './store.js'
 
 const VERB = 'allowlist.index'
@@ -48,7 +48,7 @@ export class BuildClaims {
     const stored = await this.stored(list)
     if (stored === undefined) return false
     const expression = new Expression().set({ until: number(until) })
-    expression.when(isBuilder(expression, list, owner))
+    expression.when(ownedBy(expression, { ...list, owner }))
     const Update = { ...this.table, Key: buildKey(list.id), ...expression.update() }
     return (await this.store.client.transactWrite(VERB, [this.isThere(stored), { Update }])).applied
   }
@@ -68,16 +68,15 @@ export class BuildClaims {
   /** False: another claim has replaced this one. */
   async end(list: ListRef, { owner, until }: Claim): Promise<boolean> {
     const isSame = when((expression) =>
-      all(isBuilder(expression, list, owner), expression.equals('until', number(until))),
+      all(ownedBy(expression, { ...list, owner }), expression.equals('until', number(until))),
     )
     const input = { ...this.table, Key: buildKey(list.id), ...isSame }
     const result = await this.store.client.deleteItem(VERB, input)
     return result.applied || (result.maybeOwn && result.item === undefined)
   }
 
-  /** Ends the claim as an item of a transaction. */
   endStep(list: ListRef, owner: string): TransactionItem {
-    const isOwn = when((expression) => isBuilder(expression, list, owner))
+    const isOwn = when((expression) => ownedBy(expression, { ...list, owner }))
     return { Delete: { ...this.table, Key: buildKey(list.id), ...isOwn } }
   }
 
@@ -101,6 +100,3 @@ const readClaim = (item: Item): Claim => ({
   until: numberOf(item, 'until'),
   incarnation: numberOf(item, 'incarnation'),
 })
-
-const isBuilder = (expression: Expression, { incarnation }: ListRef, owner: string): string =>
-  all(expression.equals('owner', text(owner)), expression.equals('incarnation', number(incarnation)))

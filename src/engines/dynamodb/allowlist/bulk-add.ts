@@ -6,6 +6,7 @@ import type {
   ImportSession,
   SortedCustomers,
 } from '../../../guards/allowlist/port.js'
+import { inTurns } from '../client/in-turns.js'
 import type { BatchCounts } from './batch-counts.js'
 import { type BulkChanges, readItems } from './bulk-changes.js'
 import { AddedRows, type ImportedCustomer, importedCustomers } from './bulk-rows.js'
@@ -18,7 +19,6 @@ import type { StoredList } from './meta.js'
 import { newBatchName, type OpenBatch } from './open-batches.js'
 import { encodeRow, type Row, rowOf, unchangedRow } from './rows.js'
 import type { Store } from './store.js'
-import { inTurns } from './upkeep.js'
 
 const VERB = 'allowlist.import'
 const INSERTED_AT_ONCE = 25
@@ -135,15 +135,14 @@ export class BatchOfAdds {
     if (!(await this.parts.records.recordUnpublished(this.given.session, unpublished)))
       throw new ImportStopped('lost')
     const byId = new Map(entrants.map((entrant) => [entrant.customerId, entrant]))
-    const outcome = await this.parts.changes.apply(
-      this.given.session,
-      [...byId.keys()],
-      (list, before, customerId) => this.rows.changed(list, before, byId.get(customerId)!),
-      this.given.now,
-      ({ before }, list) => {
+    const { session, now } = this.given
+    const outcome = await this.parts.changes.apply([...byId.keys()], {
+      ...{ session, now },
+      decide: (list, before, customerId) => this.rows.changed(list, before, byId.get(customerId)!),
+      each: ({ before }, list) => {
         if (this.rows.isOwn(before) || !this.rows.isMember(list, before)) this.added++
       },
-    )
+    })
     if (outcome !== 'applied') throw new ImportStopped(outcome)
   }
 

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../core/chunks.js'
 import { CatracaError } from '../../../core/errors.js'
 import type { ImportSession } from '../../../guards/allowlist/port.js'
 import type { Item } from '../client/attributes.js'
@@ -13,18 +14,22 @@ const VERB = 'allowlist.import'
 /** META, and the record of the import. */
 const OTHER_STEPS = 2
 
-export type DecideMany = (
-  list: StoredList,
-  before: Row | undefined,
-  customerId: string,
-) => Row | undefined | 'as it is'
-
 /** The result for one customer. */
 export interface BulkChange {
   customerId: string
   before: Row | undefined
   after: Row | undefined | 'as it is'
 }
+
+export interface AskedChanges {
+  session: ImportSession
+  now: number
+  decide(list: StoredList, before: Row | undefined, customerId: string): BulkChange['after']
+  /** Called for each change that was applied. */
+  each(change: BulkChange, list: StoredList): void
+}
+
+type NotApplied = 'lost' | 'list-not-found'
 
 /**
  * Changes many members with their counts, as many per transaction as fit. It costs twice as much as plain writes, and
@@ -37,30 +42,18 @@ export class BulkChanges {
     private readonly records: ImportRecords,
   ) {}
 
-  async apply(
-    session: ImportSession,
-    customers: readonly string[],
-    decide: DecideMany,
-    now: number,
-    each: (change: BulkChange, list: StoredList) => void,
-  ): Promise<'applied' | 'lost' | 'list-not-found'> {
-    let next = 0
-    while (next < customers.length) {
-      const part = customers.slice(next, next + (MAX_TRANSACTION_ITEMS - OTHER_STEPS) / 2)
-      const outcome = await this.applyPart(session, part, decide, now, each)
+  async apply(customers: readonly string[], asked: AskedChanges): Promise<'applied' | NotApplied> {
+    for (const part of chunksOf(customers, (MAX_TRANSACTION_ITEMS - OTHER_STEPS) / 2)) {
+      const outcome = await this.applyPart(part, asked)
       if (outcome !== 'applied') return outcome
-      next += part.length
     }
     return 'applied'
   }
 
   private async applyPart(
-    session: ImportSession,
     customers: readonly string[],
-    decide: DecideMany,
-    now: number,
-    each: (change: BulkChange, list: StoredList) => void,
-  ): Promise<'applied' | 'lost' | 'list-not-found'> {
+    { session, decide, now, each }: AskedChanges,
+  ): Promise<'applied' | NotApplied> {
     const { catalog, client, settings } = this.store
     const endsAt = performance.now() + settings.writeTimeoutMs
     let list = await catalog.recent(session.listId)
@@ -89,7 +82,7 @@ export class BulkChanges {
   }
 
   /** The record is deleted with its list. */
-  private async isThere(session: ImportSession): Promise<'lost' | 'list-not-found'> {
+  private async isThere(session: ImportSession): Promise<NotApplied> {
     const list = await this.store.catalog.read(session.listId)
     return list?.incarnation === session.incarnation ? 'lost' : 'list-not-found'
   }

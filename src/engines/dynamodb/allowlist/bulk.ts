@@ -1,15 +1,15 @@
 import { CatracaError } from '../../../core/errors.js'
-import type {
-  BatchOutcome,
-  BeginOutcome,
-  BulkStore,
-  ImportCheckpoint,
-  ImportRecord,
-  ImportRequest,
-  ImportSession,
-  ReplaceCounts,
-  ReplaceOutcome,
-  SortedCustomers,
+import { latest, notBegun } from '../../../guards/allowlist/import/stored-import.js'
+import {
+  type BatchOutcome,
+  type BeginOutcome,
+  type BulkStore,
+  type ImportCheckpoint,
+  type ImportRecord,
+  type ImportRequest,
+  type ImportSession,
+  MAX_LISTED_IMPORTS,
+  type ReplaceOutcome,
 } from '../../../guards/allowlist/port.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { BatchCounts } from './batch-counts.js'
@@ -17,7 +17,7 @@ import { BatchOfAdds, type BulkParts } from './bulk-add.js'
 import { BulkChanges } from './bulk-changes.js'
 import type { DueTask } from './due.js'
 import { GenerationSweeps } from './generation-sweeps.js'
-import { checkpointed, ImportRecords, newRecord, publicRecord, type StoredImport } from './imports.js'
+import { checkpointed, ImportRecords, leased, newRecord, publicRecord, type StoredImport } from './imports.js'
 import type { StoredList } from './meta.js'
 import { Replacement } from './replace.js'
 import { abandonSteps, beginStep } from './replace-states.js'
@@ -60,13 +60,8 @@ export class DynamodbBulk implements BulkStore {
     if (list === undefined) return { outcome: 'list-not-found' }
     const session: ImportSession = { ...request, incarnation: list.incarnation }
     const existing = await this.records.read(list, request.importId)
-    if (existing !== undefined) {
-      if (existing.mode !== request.mode) return { outcome: 'other-mode' }
-      if (existing.state === 'completed') {
-        return { outcome: 'completed', session, record: publicRecord(existing, now) }
-      }
-      if (existing.state === 'running' && existing.leaseUntil > now) return { outcome: 'import-running' }
-    }
+    const ended = notBegun(session, existing && leased(existing), now)
+    if (ended !== undefined) return ended
     const refused = request.mode === 'replace' ? await this.clearTheWay(list, now) : undefined
     if (refused !== undefined) return refused
     const record = newRecord(request, list.incarnation, existing, now)
@@ -114,14 +109,7 @@ export class DynamodbBulk implements BulkStore {
     return 'again'
   }
 
-  async add(
-    session: ImportSession,
-    run: SortedCustomers,
-    from: number,
-    to: number,
-    advance: (added: number, unchanged: number) => ImportCheckpoint,
-    now: number,
-  ): Promise<BatchOutcome> {
+  async add(...[session, run, from, to, advance, now]: Parameters<BulkStore['add']>): Promise<BatchOutcome> {
     const owned = await this.records.owned(session)
     if (typeof owned === 'string') return { outcome: owned }
     const { list } = owned
@@ -129,33 +117,18 @@ export class DynamodbBulk implements BulkStore {
     return new BatchOfAdds(this.parts, { session, record, run, from, to, now }).toEnd(list, advance)
   }
 
-  async renew(
-    session: ImportSession,
-    checkpoint: ImportCheckpoint | undefined,
-    now: number,
-  ): Promise<boolean> {
+  async renew(...[session, checkpoint, now]: Parameters<BulkStore['renew']>): Promise<boolean> {
     const owned = await this.records.owned(session)
     if (typeof owned === 'string') return false
     if (checkpoint === undefined) return this.records.renew(session, now)
     return this.records.save(checkpointed(owned.record, checkpoint, session, now))
   }
 
-  replace(
-    session: ImportSession,
-    runs: AsyncIterable<SortedCustomers>,
-    advance: (counts: ReplaceCounts) => ImportCheckpoint,
-    now: () => number,
-  ): Promise<ReplaceOutcome> {
+  replace(...[session, runs, advance, now]: Parameters<BulkStore['replace']>): Promise<ReplaceOutcome> {
     return new Replacement(this.parts, session, advance, now).run(runs)
   }
 
-  async finish(
-    session: ImportSession,
-    checkpoint: ImportCheckpoint,
-    state: ImportRecord['state'],
-    error: string | undefined,
-    now: number,
-  ): Promise<{ customerCount: number; token: string } | undefined> {
+  async finish(...[session, checkpoint, state, error, now]: Parameters<BulkStore['finish']>) {
     for (;;) {
       const owned = await this.records.owned(session)
       if (owned === 'list-not-found') return undefined
@@ -193,6 +166,12 @@ export class DynamodbBulk implements BulkStore {
     const list = await this.store.catalog.read(listId)
     const record = list && (await this.records.read(list, importId))
     return record && publicRecord(record, now)
+  }
+
+  async list(listId: string, limit: number, now: number): Promise<ImportRecord[]> {
+    const list = await this.store.catalog.read(listId)
+    const records = list === undefined ? [] : await this.records.list(list, MAX_LISTED_IMPORTS)
+    return latest(records, limit).map((record) => publicRecord(record, now))
   }
 
   /** For upkeep: counts an import whose process died as far as it came, and abandons a replace. */

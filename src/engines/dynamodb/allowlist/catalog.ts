@@ -1,9 +1,9 @@
 import { isPromise, type MaybePromise } from '../../../core/maybe-promise.js'
 import type { Item } from '../client/attributes.js'
 import type { DynamoClient } from '../client/client.js'
+import type { StoreSettings } from '../options.js'
 import { metaKey } from './items.js'
-import { decodeMeta, type KnownList, listOf, type StoredList } from './meta.js'
-import type { StoreSettings } from './store.js'
+import { decodeMeta, digestOf, type KnownList, listOf, type StoredList } from './meta.js'
 import type { WriteState } from './tokens.js'
 
 interface Entry {
@@ -14,8 +14,15 @@ interface Entry {
   signature: string
   /** When the read was sent. */
   askedAtMs: number
+  /** Not read again in the background before this time. */
+  restsUntilMs: number
   /** The list was changed since. */
   isVoid: boolean
+}
+
+/** What another process has read: a list as of some time ago. */
+export interface SharedLists {
+  list(id: string, maxAgeMs: number): Promise<{ digest: string; ageMs: number } | undefined>
 }
 
 const VERB = 'allowlist.meta'
@@ -29,6 +36,8 @@ export class Catalog {
   private misses = 0
   /** Called for every list of another program. */
   onForeign: (list: StoredList) => void = () => {}
+  /** Absent if every process reads for itself. */
+  shared: SharedLists | undefined
 
   constructor(
     private readonly client: DynamoClient,
@@ -47,7 +56,9 @@ export class Catalog {
       if (ageMs <= (entry.known === undefined ? ABSENT_FOR_MS : staleAfterMs)) {
         this.hits++
         // A failure shows when the entry has become stale.
-        if (ageMs > revalidateAfterMs) this.revalidate(id).catch(() => {})
+        if (ageMs > revalidateAfterMs && this.elapsedMs() >= entry.restsUntilMs) {
+          this.revalidate(id).catch(() => {})
+        }
         return entry.known
       }
     }
@@ -61,7 +72,9 @@ export class Catalog {
     { incarnation, generation, layout }: Omit<WriteState, 'id'>,
   ): MaybePromise<KnownList | undefined> {
     const known = this.known(id)
-    if (!isPromise(known) && known?.incarnation === incarnation) {
+    // That read may be older than the write. Nobody waits for it, so its failure must not end the process.
+    if (isPromise(known)) known.catch(() => {})
+    else if (known?.incarnation === incarnation) {
       if (known.generation >= generation && known.layout >= layout) return known
     }
     return this.knownNow(id)
@@ -105,8 +118,14 @@ export class Catalog {
     // A response in flight may be older than the change.
     const askedAtMs = this.elapsedMs()
     const nothing = { stored: undefined, known: undefined, signature: '' }
-    this.entries.set(id, { ...(entry ?? nothing), askedAtMs, isVoid: true })
+    this.entries.set(id, { ...(entry ?? nothing), askedAtMs, restsUntilMs: 0, isVoid: true })
     this.reading.delete(id)
+  }
+
+  /** The list as checks see it, with what they do not need. May be as old as theirs. */
+  async kept(id: string): Promise<StoredList | undefined> {
+    await this.known(id)
+    return this.entries.get(id)?.stored
   }
 
   figures(): { size: number; hits: number; misses: number } {
@@ -119,12 +138,26 @@ export class Catalog {
       // The first read is consistent: there is nothing to compare an outdated replica with.
       const entry = this.entries.get(id)
       const isFirst = entry?.known === undefined || entry.isVoid
-      reading = this.ask(id, isFirst)
+      const asked = isFirst ? this.ask(id, true) : this.refreshed(id, entry)
+      reading = asked
         .then((stored) => (isThere(stored) ? this.same(id, listOf(stored)) : undefined))
         .finally(() => this.reading.get(id) === reading && this.reading.delete(id))
       this.reading.set(id, reading)
     }
     return reading
+  }
+
+  /** An entry that another process found unchanged need not be read. */
+  private async refreshed(id: string, entry: Entry): Promise<StoredList | undefined> {
+    const { revalidateAfterMs, staleAfterMs } = this.settings
+    const seen = await this.shared?.list(id, 0.9 * revalidateAfterMs)
+    const isSame = seen !== undefined && seen.digest === digestOf(entry.stored!)
+    const atMs = isSame ? Math.max(entry.askedAtMs, this.elapsedMs() - seen.ageMs) : Number.NEGATIVE_INFINITY
+    const isFresh = this.elapsedMs() - atMs <= 0.9 * staleAfterMs
+    if (!isFresh || entry.isVoid || this.entries.get(id) !== entry) return this.ask(id, false)
+    entry.askedAtMs = atMs
+    entry.restsUntilMs = this.elapsedMs() + revalidateAfterMs / 2
+    return entry.stored
   }
 
   /** The known object, if it has the same content. */
@@ -155,7 +188,7 @@ export class Catalog {
       this.entries.delete(this.entries.keys().next().value!)
     }
     const signature = known === undefined ? '' : JSON.stringify(known)
-    this.entries.set(id, { stored, known, signature, askedAtMs, isVoid: false })
+    this.entries.set(id, { stored, known, signature, askedAtMs, restsUntilMs: 0, isVoid: false })
     if (isThere(stored) && stored.foreign !== undefined) this.onForeign(stored)
   }
 }

@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../../core/maybe-promise.js'
+import type { Position } from '../../../guards/allowlist/changes/port.js'
 import type {
   CheckedList,
   CheckStore,
@@ -43,6 +44,10 @@ export class DynamodbChecks implements CheckStore {
 
   readToken(token: string): WriteToken {
     return this.store.tokens.read(token)
+  }
+
+  tokenAt(list: CheckedList, position: Position): string | undefined {
+    return this.store.tokens.at(list as KnownList, position)
   }
 
   private since(token: DynamodbToken): CheckView {

@@ -1,15 +1,13 @@
+import { inTurns } from '../client/in-turns.js'
 import type { DueTask } from './due.js'
-import { shardPlace } from './items.js'
-import { MemberReads } from './member-reads.js'
+import { MemberWalk } from './member-walk.js'
 import type { MemberWrites } from './member-writes.js'
 import type { StoredList } from './meta.js'
 import { attributesAt, type Row, rowOf } from './rows.js'
 import type { Store } from './store.js'
-import { inTurns, type TaskResult } from './upkeep.js'
+import type { TaskResult } from './upkeep.js'
 
 const VERB = 'allowlist.upkeep'
-const PAGE = 500
-const PAGES_PER_STEP = 10
 /** They are removed in one transaction, see member-writes.ts. */
 const AT_ONCE = 48
 
@@ -18,15 +16,13 @@ const AT_ONCE = 48
  * count: then the sequencer does that.
  */
 export class ExpirySweeps {
-  private readonly reads: MemberReads
-  /** How far each walk over a list has come. After a restart it begins again. */
-  private readonly positions = new Map<string, { shard: number; behind: string | undefined }>()
+  private readonly members: MemberWalk
 
   constructor(
     private readonly store: Store,
     private readonly writes: MemberWrites,
   ) {
-    this.reads = new MemberReads(store)
+    this.members = new MemberWalk(store)
   }
 
   async one({ parts: [listId, customerId] }: DueTask, now: number): Promise<TaskResult> {
@@ -37,36 +33,12 @@ export class ExpirySweeps {
   /** Walks over the list, one batch per call. */
   async all({ parts: [listId = ''], at }: DueTask, now: number): Promise<TaskResult> {
     const list = await this.store.catalog.read(listId)
-    const name = `${at}#${listId}`
-    const position = this.positions.get(name) ?? { shard: 0, behind: undefined }
-    if (list === undefined || position.shard >= list.shardCount) {
-      this.positions.delete(name)
-      return 'done'
-    }
-    const behind = await this.stretch(list, position, now)
-    this.positions.set(
-      name,
-      behind === undefined
-        ? { shard: position.shard + 1, behind: undefined }
-        : { shard: position.shard, behind },
-    )
-    return 'more'
-  }
-
-  /** The last customer; undefined at the end of the shard. */
-  private async stretch(
-    list: StoredList,
-    { shard, behind }: { shard: number; behind: string | undefined },
-    now: number,
-  ): Promise<string | undefined> {
-    let pages = 0
-    const place = shardPlace(list.id, list, shard)
-    for await (const page of this.reads.pages(VERB, place, { behind, pageSize: PAGE })) {
+    if (list === undefined) return 'done'
+    const isEnd = await this.members.step(list, `${list.incarnation} expired ${at}`, async (page) => {
       const expired = page.filter(({ item }) => hasExpired(list, rowOf(item, list), now))
-      await inTurns(expired, AT_ONCE, ({ customerId }) => this.expire(list.id, customerId, now))
-      if (++pages === PAGES_PER_STEP && page.length > 0) return page.at(-1)!.customerId
-    }
-    return undefined
+      await inTurns(expired, AT_ONCE, ({ customerId }) => this.expire(listId, customerId, now))
+    })
+    return isEnd ? 'done' : 'more'
   }
 
   private async expire(listId: string, customerId: string, now: number): Promise<void> {

@@ -2,19 +2,19 @@ import { afterSwitch, afterUndo, type Change } from '../../../guards/allowlist/g
 import type { Item } from '../client/attributes.js'
 import type { WriteResult } from '../client/calls.js'
 import type { Condition } from '../client/expression.js'
+import { inTurns } from '../client/in-turns.js'
 import { type DueTask, expiryTasks } from './due.js'
-import { differencesKey, type Place, shardPlace } from './items.js'
-import { type FoundRow, MemberReads } from './member-reads.js'
+import { differencesKey, type Place } from './items.js'
+import type { FoundRow } from './member-reads.js'
 import { rowKey } from './member-steps.js'
+import { MemberWalk } from './member-walk.js'
 import type { StoredList } from './meta.js'
 import { undoneStep } from './replace-states.js'
 import { decodeRow, encodeRow, type Row, unchangedRow } from './rows.js'
 import type { Store } from './store.js'
-import { inTurns, type TaskResult } from './upkeep.js'
+import type { TaskResult } from './upkeep.js'
 
 const VERB = 'allowlist.upkeep'
-const PAGE = 500
-const PAGES_PER_STEP = 10
 const AT_ONCE = 16
 const AFTER_MOVE_MS = 60_000
 
@@ -23,12 +23,10 @@ type Mend = (row: Row) => Change<Row>
 
 /** Cleans up after replaces. No count changes, because no row that a generation sees is changed. */
 export class GenerationSweeps {
-  private readonly reads: MemberReads
-  /** How far each walk over a list has come. After a restart it begins again. */
-  private readonly positions = new Map<string, { shard: number; behind: string | undefined }>()
+  private readonly members: MemberWalk
 
   constructor(private readonly store: Store) {
-    this.reads = new MemberReads(store)
+    this.members = new MemberWalk(store)
   }
 
   /** For upkeep: after a switch. */
@@ -58,23 +56,8 @@ export class GenerationSweeps {
   }
 
   /** Processes the next batch of a list; true at its end. */
-  private async walk(list: StoredList, name: string, mend: Mend): Promise<boolean> {
-    const { shard, behind } = this.positions.get(name) ?? { shard: 0, behind: undefined }
-    const place = shardPlace(list.id, list, shard)
-    let pages = 0
-    let reached: string | undefined
-    for await (const page of this.reads.pages(VERB, place, { behind, pageSize: PAGE })) {
-      await this.mendPage(list, place, page, mend)
-      reached = page.at(-1)?.customerId ?? reached
-      if (++pages === PAGES_PER_STEP && reached !== undefined) {
-        this.positions.set(name, { shard, behind: reached })
-        return false
-      }
-    }
-    this.positions.set(name, { shard: shard + 1, behind: undefined })
-    if (shard + 1 < list.shardCount) return false
-    this.positions.delete(name)
-    return true
+  private walk(list: StoredList, name: string, mend: Mend): Promise<boolean> {
+    return this.members.step(list, name, (page, place) => this.mendPage(list, place, page, mend))
   }
 
   private async mendPage(list: StoredList, place: Place, page: FoundRow[], mend: Mend): Promise<void> {

@@ -15,9 +15,10 @@ import type {
 import type { ImportMode, ImportState } from '../../../guards/allowlist/types.js'
 import { type Item, number, numberOf, optionalText, text, textOf } from '../client/attributes.js'
 import { all, Expression, when } from '../client/expression.js'
+import { startingWith } from '../client/key-ranges.js'
 import type { TransactionItem } from '../client/transactions.js'
-import { IMPORT_PREFIX, importKey, readListId } from './items.js'
-import type { StoredList } from './meta.js'
+import { IMPORT_PREFIX, importKey, listPartition, readListId } from './items.js'
+import { ownedBy, type StoredList } from './meta.js'
 import type { Store } from './store.js'
 
 /** An import as stored in its item, with its lease. */
@@ -54,6 +55,19 @@ export class ImportRecords {
     return record?.owner === session.owner ? { list, record } : 'lost'
   }
 
+  /** The records of this incarnation of the list, in the order of their ids. */
+  async list(list: StoredList, limit: number): Promise<StoredImport[]> {
+    const pages = this.store.client.queryPages(VERB, {
+      ...this.table,
+      ...startingWith(listPartition(list.id), IMPORT_PREFIX),
+      Limit: limit,
+    })
+    for await (const items of pages) {
+      return items.map(decode).filter(({ incarnation }) => incarnation === list.incarnation)
+    }
+    return []
+  }
+
   /** Whether a worker holds its lease. */
   async isLive(list: StoredList, importId: string, now: number): Promise<boolean> {
     return isLive(await this.read(list, importId), now)
@@ -77,14 +91,14 @@ export class ImportRecords {
   /** Transaction item that stores the record, if its owner still owns it. */
   put(record: StoredImport): TransactionItem {
     return {
-      Put: { ...this.table, Item: encode(record), ...when((expression) => isOwned(expression, record)) },
+      Put: { ...this.table, Item: encode(record), ...when((expression) => ownedBy(expression, record)) },
     }
   }
 
   /** Transaction item that requires that the session owns the import. */
   check(session: ImportSession): TransactionItem {
     const Key = importKey(session.listId, session.importId)
-    return { ConditionCheck: { ...this.table, Key, ...when((expression) => isOwned(expression, session)) } }
+    return { ConditionCheck: { ...this.table, Key, ...when((expression) => ownedBy(expression, session)) } }
   }
 
   /** False: the lease is lost. */
@@ -107,7 +121,7 @@ export class ImportRecords {
 
   private async set(session: ImportSession, values: Item): Promise<boolean> {
     const expression = new Expression().set(values)
-    expression.when(isOwned(expression, session))
+    expression.when(ownedBy(expression, session))
     const Key = importKey(session.listId, session.importId)
     const input = { ...this.table, Key, ...expression.update() }
     return (await this.store.client.updateItem(VERB, input, { repeatable: true })).applied
@@ -117,12 +131,6 @@ export class ImportRecords {
     return { TableName: this.store.tables.allowlists }
   }
 }
-
-const isOwned = (
-  expression: Expression,
-  { owner, incarnation }: Pick<StoredImport, 'owner' | 'incarnation'>,
-): string =>
-  all(expression.equals('owner', text(owner)), expression.equals('incarnation', number(incarnation)))
 
 export function newRecord(
   request: ImportRequest,
@@ -134,7 +142,7 @@ export function newRecord(
     ...claimedRecord(request, existing, now),
     incarnation,
     nonce: existing?.nonce ?? randomBytes(8).toString('hex'),
-    unpublished: (request.mode === 'add' && existing?.unpublished) || [],
+    unpublished: (request.mode !== 'replace' && existing?.unpublished) || [],
   }
 }
 
@@ -148,10 +156,16 @@ export function checkpointed(
   return checkpointedRecord({ ...record, unpublished }, checkpoint, session, now)
 }
 
-export function publicRecord(stored: StoredImport, now: number): ImportRecord {
-  const { nonce: _, incarnation: __, unpublished: ___, ...record } = stored
-  return publicImport(record, now)
-}
+/** Without what only this engine stores. */
+export const leased = ({
+  nonce: _,
+  incarnation: __,
+  unpublished: ___,
+  ...record
+}: StoredImport): LeasedImport => record
+
+export const publicRecord = (stored: StoredImport, now: number): ImportRecord =>
+  publicImport(leased(stored), now)
 
 const expiryOf = (now: number): Item[string] => number(Math.ceil((now + KEPT_MS) / 1000))
 

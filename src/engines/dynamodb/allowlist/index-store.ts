@@ -15,8 +15,6 @@ import type { Store } from './store.js'
 import type { TaskResult } from './upkeep.js'
 
 const VERB = 'allowlist.index'
-/** Maximum age of the version that followers compare with theirs. Checks of a busy list refresh it at no cost. */
-const VERSION_AGE_MS = 2000
 
 export class DynamodbIndexStore implements IndexStore {
   private readonly pages: IndexPages
@@ -39,7 +37,8 @@ export class DynamodbIndexStore implements IndexStore {
   }
 
   async version(list: ListRef): Promise<string | undefined> {
-    const stored = await this.store.catalog.recent(list.id, VERSION_AGE_MS)
+    // Checks of a busy list refresh it at no cost.
+    const stored = await this.store.catalog.kept(list.id)
     return stored?.incarnation === list.incarnation ? stored.indexVersion : undefined
   }
 

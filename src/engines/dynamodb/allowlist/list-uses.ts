@@ -1,8 +1,9 @@
 import { number, numberOf } from '../client/attributes.js'
+import { Expression } from '../client/expression.js'
+import { inTurns } from '../client/in-turns.js'
 import { whole } from '../client/key-ranges.js'
 import { metaKey, readListId, USES_PARTITION, usesKey } from './items.js'
 import type { Store } from './store.js'
-import { inTurns } from './upkeep.js'
 
 const VERB = 'allowlist.uses'
 const AT_ONCE = 8
@@ -20,33 +21,19 @@ export class ListUses {
   }
 
   private async addOne(listId: string, count: number): Promise<void> {
-    const where = {
-      TableName: this.store.tables.allowlists,
-      Key: usesKey(listId),
-      ExpressionAttributeNames: { '#uses': 'uses' },
+    const { client, tables } = this.store
+    const where = { TableName: tables.allowlists, Key: usesKey(listId) }
+    const more = {
+      ...where,
+      ReturnValues: 'UPDATED_NEW' as const,
+      ...new Expression().add({ uses: count }).update(),
     }
-    const result = await this.store.client.updateItem(
-      VERB,
-      {
-        ...where,
-        UpdateExpression: 'ADD #uses :by',
-        ExpressionAttributeValues: { ':by': number(count) },
-        ReturnValues: 'UPDATED_NEW',
-      },
-      { repeatable: false },
-    )
-    const sum = result.item === undefined ? 0 : numberOf(result.item, 'uses')
+    const { item } = await client.updateItem(VERB, more, { repeatable: false })
+    const sum = item === undefined ? 0 : numberOf(item, 'uses')
     if (sum <= MAX_USES) return
-    await this.store.client.updateItem(
-      VERB,
-      {
-        ...where,
-        UpdateExpression: 'SET #uses = :half',
-        ConditionExpression: '#uses = :sum',
-        ExpressionAttributeValues: { ':half': number(Math.round(sum / 2)), ':sum': number(sum) },
-      },
-      { repeatable: true },
-    )
+    const half = new Expression().set({ uses: number(Math.round(sum / 2)) })
+    half.when(half.equals('uses', number(sum)))
+    await client.updateItem(VERB, { ...where, ...half.update() }, { repeatable: true })
   }
 
   async most(limit: number): Promise<string[]> {

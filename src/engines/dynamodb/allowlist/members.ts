@@ -2,7 +2,6 @@ import { invalid } from '../../../core/errors.js'
 import { addedRow, removedRow } from '../../../guards/allowlist/generation-changes.js'
 import type {
   AddOutcome,
-  MemberAttributes,
   MemberPage,
   MemberRecord,
   MemberStore,
@@ -35,12 +34,7 @@ export class DynamodbMembers implements MemberStore {
     this.memberships = new Memberships(store)
   }
 
-  async add(
-    listId: string,
-    customerId: string,
-    attributes: MemberAttributes,
-    now: number,
-  ): Promise<AddOutcome> {
+  async add(...[listId, customerId, attributes, now]: Parameters<MemberStore['add']>): Promise<AddOutcome> {
     const { expiresAt } = attributes
     if (expiresAt !== undefined) await this.store.due.note(expiryTasks(listId, [{ customerId, expiresAt }]))
     const isStill = (list: StoredList, row: Row | undefined) => isMember(row, list.generation, now)
@@ -90,7 +84,9 @@ export class DynamodbMembers implements MemberStore {
   }
 
   /** `after` and `next` are `LAYOUT:SHARD:CUSTOMER`. */
-  async page(listId: string, after: string | undefined, limit: number): Promise<MemberPage | undefined> {
+  async page(
+    ...[listId, after, limit, prefix]: Parameters<MemberStore['page']>
+  ): Promise<MemberPage | undefined> {
     const list = await this.store.catalog.read(listId)
     if (list === undefined) return undefined
     const start = readPlace(list, after)
@@ -99,7 +95,9 @@ export class DynamodbMembers implements MemberStore {
     for (let { shard } = start; shard < list.shardCount; shard++) {
       const place = shardPlace(list.id, list, shard)
       const behind = shard === start.shard ? start.customerId : undefined
-      for await (const { customerId, item } of this.reads.rows('allowlist.members', place, behind, limit)) {
+      for await (const { customerId, item } of this.reads.rows('allowlist.members', place, {
+        ...{ behind, pageSize: limit, prefix },
+      })) {
         scanned++
         // Ids of another program may be invalid here: they cannot be checked, and a cursor cannot contain them.
         if (!isIdentifier(customerId)) continue

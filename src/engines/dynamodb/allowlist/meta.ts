@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { CatracaError, isCatracaError } from '../../../core/errors.js'
+import { labelsOf } from '../../../guards/allowlist/labels.js'
 import type { CheckedList, ListRecord } from '../../../guards/allowlist/port.js'
-import type { AllowlistType } from '../../../guards/allowlist/types.js'
+import type { AllowlistType, ListLabels } from '../../../guards/allowlist/types.js'
 import { readable, unreadableList } from '../../../guards/allowlist/unreadable.js'
 import {
   fromJson,
@@ -97,8 +98,24 @@ export function encodeMeta(list: StoredList): Item {
     incarnation: number(list.incarnation),
   }
   if (list.config !== undefined) item.config = fromJson(list.config, 'config')
-  return item
+  return { ...item, ...encodeLabels(list) }
 }
+
+export function encodeLabels({ tags, owner, description }: ListLabels): Item {
+  return {
+    ...(tags !== undefined && { tags: { L: tags.map(text) } }),
+    ...(owner !== undefined && { owner: text(owner) }),
+    ...(description !== undefined && { description: text(description) }),
+  }
+}
+
+/** Other programs may have attributes of these names in another form, which are no labels. */
+const decodeLabels = ({ tags, owner, description }: Item): ListLabels =>
+  labelsOf({
+    tags: (tags?.L ?? []).flatMap(({ S }) => S ?? []),
+    owner: owner?.S ?? '',
+    description: description?.S ?? '',
+  })
 
 /** Reads META of this product and of other programs. Missing values have the defaults of the source design. */
 export function decodeMeta(item: Item): StoredList {
@@ -136,6 +153,7 @@ function decode(id: string, item: Item): StoredList {
     generation: optionalNumber(item, 'generation') ?? 0,
     lastGeneration: optionalNumber(item, 'lastGeneration') ?? 0,
     openBatches: readOpenBatches(item),
+    ...decodeLabels(item),
   }
   if (incarnation === undefined) list.foreign = { createdAt }
   if (list.type === 'ONDA') list.config = readConfig(optionalJson(item, 'config'))
@@ -201,14 +219,25 @@ export function recordOf(list: StoredList): ListRecord {
       updatedAt,
     },
     ...(list.config !== undefined && { config: list.config }),
+    ...labelsOf(list),
   }
 }
 
 /** A list as checks see it. */
 export function listOf(list: StoredList): KnownList {
-  const { customerCount: _, updatedAt: __, ...checked } = recordOf(list)
+  const { customerCount: _, updatedAt: __, tags: _t, owner: _o, description: _d, ...checked } = recordOf(list)
   const { giant, layout, generation } = list
   return { ...checked, giant, layout, generation }
+}
+
+/** A short digest of everything in META that changes without its members. */
+export function digestOf({
+  customerCount: _,
+  updatedAt: __,
+  pendingCount: ___,
+  ...list
+}: StoredList): string {
+  return createHash('sha256').update(JSON.stringify(list)).digest().toString('base64url', 0, 9)
 }
 
 /** Condition: the list exists and was not recreated. */
@@ -224,6 +253,13 @@ export function sameList(
     expression.absent('deletedAt'),
   )
 }
+
+/** Condition: a lease beside META is still that of this owner, for the same list. */
+export const ownedBy = (
+  expression: Expression,
+  { owner, incarnation }: { owner: string; incarnation: number },
+): string =>
+  all(expression.equals('owner', text(owner)), expression.equals('incarnation', number(incarnation)))
 
 /** Condition: everything that a write of a member depends on is still as in `list`. */
 export function unchangedMeta(expression: Expression, list: StoredList): string {

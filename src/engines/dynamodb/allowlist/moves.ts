@@ -7,10 +7,10 @@ import {
   text,
   textOf,
 } from '../client/attributes.js'
-import { all, type Expression, when } from '../client/expression.js'
+import { all, when } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { type Layout, moveKey } from './items.js'
-import type { StoredList } from './meta.js'
+import { ownedBy, type StoredList } from './meta.js'
 import type { Store } from './store.js'
 
 /**
@@ -20,7 +20,6 @@ import type { Store } from './store.js'
 export const MOVE_PHASES = ['wait', 'copy', 'check', 'clean', 'drop'] as const
 export type MovePhase = (typeof MOVE_PHASES)[number]
 
-/** The progress of a move. */
 export interface MoveState {
   listId: string
   incarnation: number
@@ -84,7 +83,7 @@ export class Moves {
   async takeOver(state: MoveState, owner: string, leaseUntil: number): Promise<MoveState | undefined> {
     const taken = { ...state, owner, leaseUntil }
     const isExpired = when((expression) =>
-      all(isOf(expression, state), expression.equals('leaseUntil', number(state.leaseUntil))),
+      all(ownedBy(expression, state), expression.equals('leaseUntil', number(state.leaseUntil))),
     )
     const input = { ...this.table, Item: encode(taken), ...isExpired }
     const { applied } = await this.store.client.putItem(VERB, input)
@@ -92,19 +91,13 @@ export class Moves {
   }
 
   private guard(state: Pick<MoveState, 'owner' | 'incarnation'>) {
-    return { ...this.table, ...when((expression) => isOf(expression, state)) }
+    return { ...this.table, ...when((expression) => ownedBy(expression, state)) }
   }
 
   private get table(): { TableName: string } {
     return { TableName: this.store.tables.allowlists }
   }
 }
-
-const isOf = (
-  expression: Expression,
-  { owner, incarnation }: Pick<MoveState, 'owner' | 'incarnation'>,
-): string =>
-  all(expression.equals('owner', text(owner)), expression.equals('incarnation', number(incarnation)))
 
 const NUMBERS = [
   'incarnation',

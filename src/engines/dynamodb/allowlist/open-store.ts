@@ -1,32 +1,19 @@
 import { CatracaError } from '../../../core/errors.js'
-import { type CapacityCounter, CapacityCounts } from '../client/capacity.js'
-import { DynamoClient, type DynamoOptions } from '../client/client.js'
+import { CapacityCounts } from '../client/capacity.js'
+import { DynamoClient } from '../client/client.js'
 import { type DaxReader, openDax } from '../client/dax.js'
+import type { CapacityCounter } from '../client/options.js'
 import { ServerClock } from '../client/server-clock.js'
+import type { OpenStoreOptions, StoreSettings } from '../options.js'
 import { describeTables, differencesOf } from '../tables/table-state.js'
 import { type DynamodbUrl, redactDynamodb } from '../url.js'
 import { Adoption, type StoreIdentity } from './adoption.js'
 import { Catalog } from './catalog.js'
 import { DueTasks } from './due.js'
-import { DEFAULT_STORE_SETTINGS, type Store, type StoreSettings } from './store.js'
+import { DEFAULT_STORE_SETTINGS, type Store } from './store.js'
 import { AppliedChanges, Tokens } from './tokens.js'
 
 const ROLES = ['allowlists', 'giant', 'idempotency', 'guards'] as const
-
-export interface OpenStoreOptions
-  extends Omit<DynamoOptions, 'region' | 'endpoint' | 'counter' | 'serverClock' | 'onConnectionFailure'>,
-    Partial<StoreSettings> {
-  /** `dax://…` or `daxs://…`: ordinary confirmations are read through it. */
-  daxEndpoint?: string
-  /** Receives all capacity, in addition to the engine's own counts. */
-  counter?: CapacityCounter
-  /** False if the same process has checked them already. */
-  checkTables?: boolean
-  /** The clock of this process. */
-  now?: () => number
-  /** Reports a failure that no caller waits for. */
-  report?: (message: string, error: unknown) => void
-}
 
 export interface OpenedStore extends Store {
   readonly identity: StoreIdentity

@@ -54,7 +54,6 @@ export function switchStep(
   return metaStep(table, list, expression.setTo('customerCount', count).remove('replacing', 'pendingCount'))
 }
 
-/** An update of META, if it is unchanged. */
 export function metaStep(table: string, list: StoredList, update: Expression): TransactionItem {
   update.when(unchangedMeta(update, list))
   return { Update: { TableName: table, Key: metaKey(list.id), ...update.update() } }

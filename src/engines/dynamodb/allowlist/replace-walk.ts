@@ -53,7 +53,7 @@ export class ShardWalk {
 
   private async read(): Promise<FoundRow | undefined> {
     const place = shardPlace(this.list.id, this.list, this.shard)
-    this.rows ??= this.reads.rows(VERB, place, undefined, PAGE)
+    this.rows ??= this.reads.rows(VERB, place, { pageSize: PAGE })
     for (;;) {
       const { value, done } = await this.rows.next()
       if (done === true) return undefined

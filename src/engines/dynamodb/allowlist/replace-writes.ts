@@ -9,6 +9,7 @@ import {
 import type { ImportSession, ReplaceCounts } from '../../../guards/allowlist/port.js'
 import type { Item } from '../client/attributes.js'
 import type { PutInput } from '../client/client.js'
+import { inTurns } from '../client/in-turns.js'
 import { readItems } from './bulk-changes.js'
 import { expiryTasks } from './due.js'
 import type { ImportLease } from './import-lease.js'
@@ -16,7 +17,6 @@ import { placeOf } from './items.js'
 import type { StoredList } from './meta.js'
 import { encodeRow, type Row, rowOf, unchangedRow, written } from './rows.js'
 import type { Store } from './store.js'
-import { inTurns } from './upkeep.js'
 
 const VERB = 'allowlist.import'
 const INSERTED_AT_ONCE = 25

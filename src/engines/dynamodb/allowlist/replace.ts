@@ -8,6 +8,7 @@ import type {
   SortedCustomers,
 } from '../../../guards/allowlist/port.js'
 import { shardOf } from '../../../guards/allowlist/shard.js'
+import { inTurns } from '../client/in-turns.js'
 import type { BulkParts } from './bulk-add.js'
 import { type ImportedCustomer, importedCustomers } from './bulk-rows.js'
 import { encodeDifferences, MAX_DIFFERENCE_BYTES } from './differences.js'
@@ -18,7 +19,6 @@ import { GENERATION, switchStep } from './replace-states.js'
 import { isUuid, ShardWalk } from './replace-walk.js'
 import { ReplaceWrites } from './replace-writes.js'
 import { graceMs } from './store.js'
-import { inTurns } from './upkeep.js'
 
 const VERB = 'allowlist.import'
 /** Customers processed before the list is read again, to check that the replace may continue. */

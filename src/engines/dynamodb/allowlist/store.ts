@@ -1,5 +1,6 @@
 import type { DynamoClient, ItemReader } from '../client/client.js'
 import { DEFAULT_DYNAMODB } from '../defaults.js'
+import type { StoreSettings } from '../options.js'
 import type { Catalog } from './catalog.js'
 import type { DueTasks } from './due.js'
 import type { Place } from './items.js'
@@ -16,18 +17,6 @@ export interface Store {
   readonly tokens: Tokens
   readonly applied: AppliedChanges
   readonly settings: StoreSettings
-}
-
-export interface StoreSettings {
-  /** A cached list that is used and older than this is read again in the background. */
-  revalidateAfterMs: number
-  /** A cached list that is older than this must be read again before it answers. */
-  staleAfterMs: number
-  maxCachedLists: number
-  /** A write that keeps conflicting with others fails after this time. */
-  writeTimeoutMs: number
-  /** A replace that changes more customers than this is told as a reset, not one by one. */
-  maxDifferences: number
 }
 
 export const DEFAULT_STORE_SETTINGS: StoreSettings = {

@@ -36,6 +36,18 @@ export class Tokens {
     return ['d', this.storeId, ...numbers, changes.join('~')].join('.')
   }
 
+  /** A token for the last change in each log. Undefined if this process has not read one of these entries. */
+  at(state: WriteState, position: Position): string | undefined {
+    const changes: string[] = []
+    for (const [log, { sequence }] of position.entries()) {
+      if (sequence === 0) continue
+      const change = this.applied.lastOf(state.incarnation, log, sequence)
+      if (change === undefined) return undefined
+      changes.push(change)
+    }
+    return changes.length === 0 ? undefined : this.write(state, ...changes)
+  }
+
   /** Throws INVALID_INPUT if the token does not belong to this store. */
   read(token: string): DynamodbToken {
     const [, store, ...parts] = FORM.exec(token) ?? []
@@ -62,6 +74,8 @@ interface LogPlace {
 /** The change ids of the log entries that were read here. The oldest are forgotten. */
 export class AppliedChanges {
   private readonly places = new Map<string, LogPlace>()
+  /** The last one of each log, by `INCARNATION.LOG`. */
+  private readonly last = new Map<string, { changeId: string; sequence: number }>()
 
   constructor(private readonly capacity = 100_000) {}
 
@@ -70,7 +84,14 @@ export class AppliedChanges {
     for (const changeId of changeIds) {
       this.places.set(changeId, { incarnation, log, sequence, mark })
       if (this.places.size > this.capacity) this.places.delete(this.places.keys().next().value!)
+      this.last.set(`${incarnation}.${log}`, { changeId, sequence })
     }
+  }
+
+  /** The change with which the log reached this entry. */
+  lastOf(incarnation: number, log: number, sequence: number): string | undefined {
+    const last = this.last.get(`${incarnation}.${log}`)
+    return last?.sequence === sequence && this.places.has(last.changeId) ? last.changeId : undefined
   }
 
   /** Whether an index at this position certainly contains the change. */

@@ -12,30 +12,10 @@ import {
 } from './items.js'
 import { isIdentifier } from './member-reads.js'
 import { decodeMeta, placesOf, type StoredList } from './meta.js'
+import type { UnservedRow } from './scan-facts.js'
 
 const VERB = 'allowlist.adopt'
 const MAX_REMEMBERED = 10_000
-
-/** Why a row is not served, and what to do about it. */
-export const UNSERVED = {
-  'uuid-case':
-    'a UUID that is not in lower case, as checks look it up: import the customer again, then delete the row',
-  'customer-id':
-    'the customer id has characters, or a length, that are not accepted: write it in another spelling',
-  'list-id':
-    'the list id has characters, a length or a case that are not accepted: create the list with another id',
-  'unreadable-list': 'the META of the list cannot be read: correct its attributes',
-  'no-list': 'the list has no META: create the list, or delete the row',
-  'other-place':
-    'the list keeps this customer in another shard or table: import the customer again, then delete the row',
-} as const
-
-export interface UnservedRow {
-  table: string
-  partition: string
-  sort: string
-  why: keyof typeof UNSERVED
-}
 
 /** The attributes that identify our own rows, which checks may not find while a list is moved or swept. */
 const OWN = ['changeId', 'batch', 'incarnation'] as const

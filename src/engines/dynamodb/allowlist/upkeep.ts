@@ -1,4 +1,5 @@
 import type { UpkeepStore } from '../../../guards/allowlist/port.js'
+import { inTurns } from '../client/in-turns.js'
 import type { DueTask, NotedTask } from './due.js'
 import type { Store } from './store.js'
 
@@ -50,16 +51,4 @@ export class DynamodbUpkeep implements UpkeepStore {
     // A newer version of the product knows this task.
     return handler?.(task, now) ?? Promise.resolve({ again: now + UNKNOWN_AGAIN_MS })
   }
-}
-
-export async function inTurns<T>(
-  all: readonly T[],
-  atOnce: number,
-  work: (one: T) => Promise<void>,
-): Promise<void> {
-  let next = 0
-  const worker = async (): Promise<void> => {
-    while (next < all.length) await work(all[next++]!)
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, worker))
 }

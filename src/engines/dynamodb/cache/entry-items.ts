@@ -20,6 +20,9 @@ export interface Lease {
   version: number
 }
 
+/** Those of an entry, without those of a lease. */
+export const ENTRY_ATTRIBUTES = ['value', 'goneAt', 'storedAt', 'stamp', 'version', 'tags'] as const
+
 export const LEASE_ATTRIBUTES = ['fill', 'fillUntil', 'fillVersion'] as const
 
 /** The attributes of an entry without its version. `stamp`: unique for every stored entry. */

@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto'
+import type { Listing, ListingRequest } from '../../../core/listing.js'
+import { listedEntry } from '../../../guards/cache/listed-entry.js'
 import type {
   CacheItem,
   CacheNotice,
   CacheStore,
-  FillClaim,
   FilledItem,
-  FillStart,
-  StoredValue,
+  ListedEntry,
   StoreOutcome,
 } from '../../../guards/cache/port.js'
 import { number } from '../client/attributes.js'
+import { scanPrefix } from '../client/scan-prefix.js'
 import { MAX_ITEM_BYTES } from '../client/sizes.js'
-import { entryAttributes, readEntry } from './entry-items.js'
+import { ENTRY_ATTRIBUTES, entryAttributes, readEntry } from './entry-items.js'
 import { Fills } from './fills.js'
-import { entryKey } from './keys.js'
+import { entryKey, entryPrefix } from './keys.js'
 import { fetchMarks, type Marks, markCleared, markTag } from './marks.js'
 import type { CacheNotices } from './notices.js'
 import { Reads } from './reads.js'
@@ -36,22 +37,27 @@ export class DynamodbCache implements CacheStore {
     this.fills = new Fills(guards)
   }
 
-  async read(
-    space: string,
-    keys: readonly string[],
-    now: number,
-  ): Promise<readonly (StoredValue | undefined)[]> {
+  async read(...[space, keys, now]: Parameters<CacheStore['read']>) {
     const { items, marks } = await this.reads.read(space, keys)
     const at = this.guards.at(now)
     return keys.map((key) => readEntry(items.get(key), marks, at))
   }
 
-  async begin(
-    space: string,
-    keys: readonly string[],
-    claim: FillClaim,
-    now: number,
-  ): Promise<readonly FillStart[]> {
+  async list(space: string, request: ListingRequest, now: number): Promise<Listing<ListedEntry>> {
+    const { client, table } = this.guards
+    const start = entryPrefix(space)
+    const scanned = { table, key: ['PK', 'SK'], sort: 'ENTRY', attributes: ENTRY_ATTRIBUTES }
+    const wanted = { ...request, prefix: start + request.prefix }
+    const { items, ...next } = await scanPrefix(client, 'cache.list', scanned, wanted)
+    const marks = await fetchMarks(this.guards, space)
+    const entries = items.flatMap((item): ListedEntry[] => {
+      const entry = readEntry(item, marks, this.guards.at(now))
+      return entry === undefined ? [] : [listedEntry(item.PK!.S!.slice(start.length), entry)]
+    })
+    return { items: entries, ...next }
+  }
+
+  async begin(...[space, keys, claim, now]: Parameters<CacheStore['begin']>) {
     const { items, marks } = await this.reads.read(space, keys)
     const at = this.guards.at(now)
     return Promise.all(
@@ -71,12 +77,7 @@ export class DynamodbCache implements CacheStore {
     return outcomes
   }
 
-  renew(
-    space: string,
-    keys: readonly string[],
-    lease: { token: string; leaseMs: number },
-    now: number,
-  ): Promise<readonly boolean[]> {
+  renew(...[space, keys, lease, now]: Parameters<CacheStore['renew']>) {
     const at = this.guards.at(now)
     return Promise.all(keys.map((key) => this.fills.renew(space, key, lease, at)))
   }

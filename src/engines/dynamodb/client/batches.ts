@@ -1,15 +1,11 @@
-import {
-  BatchGetItemCommand,
-  BatchWriteItemCommand,
-  type DynamoDBClient,
-  type WriteRequest,
-} from '@aws-sdk/client-dynamodb'
+import type { WriteRequest } from '@aws-sdk/client-dynamodb'
 import { chunksOf } from '../../../core/chunks.js'
 import type { Item } from './attributes.js'
 import type { Call, Calls } from './calls.js'
 import { traceWrite } from './connection.js'
 import type { Deadline } from './deadline.js'
 import { isTransient, type SdkFailure } from './failures.js'
+import { BatchGetItemCommand, BatchWriteItemCommand, type DynamoDBClient } from './sdk.js'
 import { wireBytes } from './sizes.js'
 
 export const MAX_BATCH_WRITES = 25

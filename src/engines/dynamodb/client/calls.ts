@@ -1,10 +1,11 @@
 import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb'
 import { CatracaError } from '../../../core/errors.js'
 import type { Item } from './attributes.js'
-import { type CapacityCounter, countUse } from './capacity.js'
+import { countUse } from './capacity.js'
 import { NotRepeated, traceWrite, type WriteTrace } from './connection.js'
 import { Deadline, type Random } from './deadline.js'
 import { engineError, type SdkFailure } from './failures.js'
+import type { CapacityCounter } from './options.js'
 
 /** One call: its purpose, its operation, and the time for all its attempts. */
 export interface Call {

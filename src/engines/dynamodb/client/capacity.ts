@@ -1,24 +1,4 @@
-import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb'
-
-/** Consumed capacity of one call. */
-export interface CapacityUse {
-  /** Purpose of the call in product terms, such as `allowlist.check`. */
-  verb: string
-  /** The operation of DynamoDB, such as `GetItem`. */
-  operation: string
-  table: string
-  readUnits: number
-  writeUnits: number
-}
-
-/** Receives the cost of calls. Metrics and the cost benchmark provide their own, or read a `CapacityCounts`. */
-export interface CapacityCounter {
-  used(use: CapacityUse): void
-  /** A write that its condition refused: DynamoDB charges for it without reporting how much. */
-  refused(verb: string, operation: string): void
-  /** Additional attempts of a call, for any reason. */
-  retried(verb: string, operation: string, times: number): void
-}
+import type { CapacityCounter, CapacityUse } from './options.js'
 
 export interface CapacityRow {
   verb: string
@@ -102,6 +82,14 @@ function within<T>(rows: Map<string, Map<string, T>>, verb: string, key: string,
 }
 
 export const uncounted: CapacityCounter = { used: () => {}, refused: () => {}, retried: () => {} }
+
+/** What a response says about it. */
+interface ConsumedCapacity {
+  TableName?: string | undefined
+  CapacityUnits?: number | undefined
+  ReadCapacityUnits?: number | undefined
+  WriteCapacityUnits?: number | undefined
+}
 
 /** Reports the capacity that a response says it consumed. */
 export function countUse(

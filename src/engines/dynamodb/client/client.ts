@@ -1,39 +1,29 @@
-import {
-  DeleteItemCommand,
-  type DeleteItemCommandInput,
-  type DynamoDBClient,
-  GetItemCommand,
-  type GetItemCommandInput,
-  PutItemCommand,
-  type PutItemCommandInput,
-  QueryCommand,
-  type QueryCommandInput,
-  ScanCommand,
-  type ScanCommandInput,
-  UpdateItemCommand,
-  type UpdateItemCommandInput,
+import type {
+  DeleteItemCommandInput,
+  GetItemCommandInput,
+  PutItemCommandInput,
+  QueryCommandInput,
+  ScanCommandInput,
+  UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb'
 import { DEFAULT_DYNAMODB } from '../defaults.js'
 import type { Item } from './attributes.js'
 import { type BatchGetInput, type BatchWrite, batchGet, batchWrite } from './batches.js'
 import { type Answer, type Call, Calls, type SendOptions, type WriteResult } from './calls.js'
-import { type CapacityCounter, uncounted } from './capacity.js'
-import { type ConnectionOptions, connect } from './connection.js'
-import type { Random } from './deadline.js'
+import { uncounted } from './capacity.js'
+import { connect } from './connection.js'
 import { type Insertion, insertByStatements, NoStatements } from './inserts.js'
+import type { DynamoOptions } from './options.js'
+import {
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  UpdateItemCommand,
+} from './sdk.js'
 import { type TransactionItem, type TransactionResult, transactWrite } from './transactions.js'
-
-export interface DynamoOptions extends Partial<Omit<ConnectionOptions, 'region'>> {
-  region: string
-  /** For a read, including all attempts. */
-  readTimeoutMs?: number
-  /** For a write or a transaction, including all attempts. */
-  writeTimeoutMs?: number
-  /** For a batch of writes, including the resending of unprocessed items. */
-  batchTimeoutMs?: number
-  counter?: CapacityCounter
-  random?: Random
-}
 
 export interface CallOptions {
   /** Overrides the timeout of this kind of call. */
@@ -100,7 +90,6 @@ export class DynamoClient implements ItemReader {
     return (await this.read(verb, 'GetItem', options, (signal) => this.client.send(command, signal))).Item
   }
 
-  /** The item, read consistently. */
   readItem(verb: string, TableName: string, Key: Item, options?: CallOptions): Promise<Item | undefined> {
     return this.getItem(verb, { TableName, Key, ConsistentRead: true }, options)
   }

@@ -1,24 +1,7 @@
-import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { isOfConnection, mayHaveBeenApplied, type SdkFailure } from './failures.js'
+import type { ConnectionOptions } from './options.js'
+import { DynamoDBClient } from './sdk.js'
 import type { ServerClock } from './server-clock.js'
-
-export interface ConnectionOptions {
-  region: string
-  endpoint?: string
-  /** If absent, the SDK finds them: environment, files, role of the container or machine. */
-  credentials?: DynamoDBClientConfig['credentials']
-  /** Time to connect. */
-  connectTimeoutMs: number
-  /** Time for the response of one attempt. */
-  requestTimeoutMs: number
-  /** Attempts that the SDK makes. */
-  maxAttempts: number
-  maxSockets: number
-  /** Receives the time of every response. */
-  serverClock?: ServerClock
-  /** Called for every attempt that failed on the way. */
-  onConnectionFailure?: () => void
-}
 
 /** The outcome of the attempts of one write. */
 export interface WriteTrace {

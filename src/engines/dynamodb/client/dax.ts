@@ -7,13 +7,14 @@ import type {
   QueryCommandOutput,
 } from '@aws-sdk/client-dynamodb'
 import { chunksOf } from '../../../core/chunks.js'
-import { CatracaError } from '../../../core/errors.js'
+import { packageMissing } from '../../../core/packages.js'
 import { later } from '../../../core/timers.js'
 import type { Item } from './attributes.js'
 import { type BatchGetInput, MAX_BATCH_KEYS, projectionOf } from './batches.js'
 import type { CallOptions, GetInput, ItemReader, Page, QueryInput } from './client.js'
-import type { ConnectionOptions } from './connection.js'
 import { silenceDaxClient } from './dax-console.js'
+import type { DaxState } from './dax-state.js'
+import type { ConnectionOptions } from './options.js'
 
 /** The used part of the DAX client. It cannot cancel a call, so a call that times out is abandoned. */
 interface Dax {
@@ -32,15 +33,6 @@ export interface DaxOptions extends Pick<ConnectionOptions, 'region' | 'credenti
   report?: (message: string, error: unknown) => void
   /** A monotonic clock in milliseconds. */
   time?: () => number
-}
-
-export interface DaxState {
-  /** Whether it answered the last read. If not, DynamoDB answers. */
-  status: 'healthy' | 'unhealthy'
-  /** Reads that DynamoDB answered instead, so far. */
-  missedReads: number
-  /** Why it did not answer. */
-  error?: string
 }
 
 const DEFAULT_TIMEOUT_MS = 500
@@ -63,8 +55,7 @@ export async function openDax(
   try {
     loaded = (await load(PACKAGE)) as typeof loaded
   } catch (cause) {
-    const message = `dynamodb.daxEndpoint is set, but the package ${PACKAGE} cannot be loaded: install it`
-    throw new CatracaError('STORE_UNUSABLE', message, { cause })
+    throw packageMissing(PACKAGE, 'dynamodb.daxEndpoint', cause)
   } finally {
     const left = new Set(process.listeners('warning'))
     for (const listener of listeners) if (!left.has(listener)) process.on('warning', listener)

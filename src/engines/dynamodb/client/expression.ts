@@ -8,11 +8,14 @@ export interface RequestParts {
 
 export type Condition = RequestParts & { ConditionExpression: string }
 
+const VERBS = ['SET', 'ADD', 'REMOVE'] as const
+type Verb = (typeof VERBS)[number]
+
 /** Collects the names and values of an expression. Every name is a placeholder, because many words are reserved. */
 export class Expression {
   private readonly names = new Map<string, string>()
   private readonly values: Item = {}
-  private readonly changes: Record<'SET' | 'ADD' | 'REMOVE', string[]> = { SET: [], ADD: [], REMOVE: [] }
+  private readonly changes: Record<Verb, string[]> = { SET: [], ADD: [], REMOVE: [] }
   private readonly conditions: string[] = []
   private count = 0
 
@@ -55,7 +58,12 @@ export class Expression {
 
   /** Sets an attribute to a term of placeholders. */
   setTo(path: string, term: string): this {
-    this.changes.SET.push(`${this.name(path)} = ${term}`)
+    return this.change('SET', `${this.name(path)} = ${term}`)
+  }
+
+  /** A change of attributes whose placeholders the caller has. */
+  change(verb: Verb, ...terms: string[]): this {
+    this.changes[verb].push(...terms)
     return this
   }
 
@@ -68,20 +76,22 @@ export class Expression {
   }
 
   remove(...paths: string[]): this {
-    this.changes.REMOVE.push(...paths.map((path) => this.name(path)))
-    return this
+    return this.change('REMOVE', ...paths.map((path) => this.name(path)))
   }
 
   /** All conditions must be met. */
   when(...conditions: (string | undefined)[]): this {
-    this.conditions.push(...conditions.filter((condition) => condition !== undefined))
+    for (const condition of conditions) if (condition !== undefined) this.conditions.push(condition)
     return this
   }
 
   /** The expressions of an update, with their names and values. Empty if it changes nothing. */
   update(): RequestParts & { UpdateExpression: string } {
-    const clauses = Object.entries(this.changes).filter(([, changes]) => changes.length > 0)
-    const UpdateExpression = clauses.map(([verb, changes]) => `${verb} ${changes.join(', ')}`).join(' ')
+    let UpdateExpression = ''
+    for (const verb of VERBS) {
+      const terms = this.changes[verb]
+      if (terms.length > 0) UpdateExpression += `${UpdateExpression && ' '}${verb} ${terms.join(', ')}`
+    }
     return { UpdateExpression, ...this.parts() }
   }
 

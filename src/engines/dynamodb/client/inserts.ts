@@ -1,9 +1,4 @@
-import {
-  BatchExecuteStatementCommand,
-  type BatchStatementRequest,
-  type BatchStatementResponse,
-  type DynamoDBClient,
-} from '@aws-sdk/client-dynamodb'
+import type { BatchStatementRequest, BatchStatementResponse } from '@aws-sdk/client-dynamodb'
 import { chunksOf } from '../../../core/chunks.js'
 import type { Item } from './attributes.js'
 import { MAX_BATCH_WRITES } from './batches.js'
@@ -11,6 +6,7 @@ import type { Call, Calls } from './calls.js'
 import { traceWrite, type WriteTrace } from './connection.js'
 import type { Deadline } from './deadline.js'
 import { isTransient, type SdkFailure } from './failures.js'
+import { BatchExecuteStatementCommand, type DynamoDBClient } from './sdk.js'
 
 /** The result of an insert. */
 export interface Insertion {

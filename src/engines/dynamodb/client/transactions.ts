@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type CancellationReason,
-  type DynamoDBClient,
-  type TransactWriteItem,
-  TransactWriteItemsCommand,
-} from '@aws-sdk/client-dynamodb'
+import type { CancellationReason, TransactWriteItem } from '@aws-sdk/client-dynamodb'
 import type { Item } from './attributes.js'
 import type { Call, Calls } from './calls.js'
 import { traceWrite } from './connection.js'
 import type { Deadline } from './deadline.js'
 import { isTransient, type SdkFailure } from './failures.js'
+import { type DynamoDBClient, TransactWriteItemsCommand } from './sdk.js'
 
 export const MAX_TRANSACTION_ITEMS = 100
 

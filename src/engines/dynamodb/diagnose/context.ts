@@ -1,8 +1,9 @@
 import { type CheckResult, ok, problem } from '../../../core/diagnosis.js'
 import type { DynamoClient } from '../client/client.js'
 import type { ServerClock } from '../client/server-clock.js'
-import type { QueueClientOptions } from '../feed/topic.js'
-import { type Difference, differencesOf, type TableState } from '../tables/table-state.js'
+import type { QueueClientOptions } from '../options.js'
+import type { Difference, TableState } from '../tables/table-facts.js'
+import { differencesOf } from '../tables/table-state.js'
 import type { DynamodbUrl } from '../url.js'
 
 export interface DynamodbFacts {

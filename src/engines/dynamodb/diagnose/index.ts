@@ -12,21 +12,13 @@ import {
 import { DynamoClient } from '../client/client.js'
 import { ServerClock } from '../client/server-clock.js'
 import { DEFAULT_DYNAMODB } from '../defaults.js'
-import type { DynamodbOptions } from '../index.js'
-import { describeTables, type TableState } from '../tables/table-state.js'
+import type { DynamodbOptions } from '../options.js'
+import type { TableState } from '../tables/table-facts.js'
+import { describeTables } from '../tables/table-state.js'
 import { TABLE_ROLES } from '../tables/tables.js'
 import type { DynamodbUrl } from '../url.js'
-import type { DynamodbFacts } from './context.js'
-import { clockCheck, feedCheck, latencyCheck, queueCheck, rowsCheck } from './running.js'
-import {
-  billingCheck,
-  deletionCheck,
-  expiryCheck,
-  indexCheck,
-  layoutCheck,
-  recoveryCheck,
-  streamCheck,
-} from './tables.js'
+import { RUNNING_CHECKS } from './running.js'
+import { TABLE_CHECKS } from './tables.js'
 
 /** Short: an operator who searches for a mistake should not wait for all attempts of a server. */
 const PATIENCE = { maxAttempts: 2, connectTimeoutMs: 1000, requestTimeoutMs: 2000, readTimeoutMs: 3000 }
@@ -53,20 +45,7 @@ const connectCheck: Check<CheckResult> = {
   run: (verdict) => verdict,
 }
 
-const CHECKS: readonly Check<DynamodbFacts>[] = [
-  layoutCheck,
-  indexCheck,
-  streamCheck,
-  expiryCheck,
-  billingCheck,
-  recoveryCheck,
-  deletionCheck,
-  clockCheck,
-  latencyCheck,
-  rowsCheck,
-  feedCheck,
-  queueCheck,
-]
+const CHECKS = [...TABLE_CHECKS, ...RUNNING_CHECKS]
 
 export const DYNAMODB_CHECKS: readonly Check<never>[] = [credentialCheck, connectCheck, ...CHECKS]
 

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SNSClient } from '@aws-sdk/client-sns'
 import {
   type Check,
   type CheckResult,
@@ -13,11 +12,11 @@ import {
 } from '../../../core/diagnosis.js'
 import { readIdentity } from '../allowlist/adoption.js'
 import { STORE_KEY } from '../allowlist/items.js'
-import { judgedPages, UNSERVED, type UnservedRow, UnservedRows } from '../allowlist/unserved.js'
+import { UNSERVED, type UnservedRow } from '../allowlist/scan-facts.js'
+import { judgedPages, UnservedRows } from '../allowlist/unserved.js'
 import { Freshness } from '../feed/freshness.js'
-import { DEFAULT_POD_QUEUE } from '../feed/pod-queue.js'
-import { subscriptionsOf } from '../feed/pod-queue-sweep.js'
 import type { StreamTable } from '../feed/stream-records.js'
+import { monthlyCost } from '../spending.js'
 import type { DynamodbFacts } from './context.js'
 
 const READS = 20
@@ -29,7 +28,7 @@ const ROWS_NAMED = 5
 const isThere = ({ tables }: DynamodbFacts, role: string): boolean =>
   tables.some((table) => table.role === role && table.status !== 'MISSING')
 
-export const clockCheck: Check<DynamodbFacts> = {
+const clockCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.clock',
   expects: 'The clocks of this machine and of DynamoDB differ by less than a second.',
   remedy: 'Synchronize this machine with a time server (NTP): leases, probes and expiry depend on its clock.',
@@ -40,7 +39,7 @@ export const clockCheck: Check<DynamodbFacts> = {
   },
 }
 
-export const latencyCheck: Check<DynamodbFacts> = {
+const latencyCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.latency',
   expects: 'A read is answered in less than 10 ms.',
   remedy: 'Run in the region of the tables, with a VPC endpoint; look for throttling.',
@@ -58,7 +57,7 @@ export const latencyCheck: Check<DynamodbFacts> = {
   },
 }
 
-export const rowsCheck: Check<DynamodbFacts> = {
+const rowsCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.rows',
   expects: 'Checks find every row that other programs have written.',
   remedy: 'catraca dynamodb adopt lists each row that they do not find, and what to do about it.',
@@ -89,7 +88,7 @@ export const rowsCheck: Check<DynamodbFacts> = {
 const unservedRow = ({ table, partition, sort, why }: UnservedRow): CheckResult =>
   warning(`${table} ${partition} ${sort}: ${UNSERVED[why]}`)
 
-export const feedCheck: Check<DynamodbFacts> = {
+const feedCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.feed',
   expects: 'A relay, or the Lambda, copies writes from the streams into the change logs.',
   remedy: 'Start `catraca relay`, or repair the Lambda: until then every check reads the table.',
@@ -125,24 +124,40 @@ async function lookAtFeed(
   }
 }
 
-export const queueCheck: Check<DynamodbFacts> = {
+const queueCheck: Check<DynamodbFacts> = {
   id: 'dynamodb.queues',
   expects: 'With a topic, every pod has a queue on it.',
   remedy:
     'Correct `dynamodb.topicArn` and the permissions for SNS and SQS; pods create their queues when they start.',
   async run({ topicArn, queues }) {
     if (topicArn === undefined) return skipped('no dynamodb.topicArn: pods poll every second')
-    const sns = new SNSClient({ ...queues, maxAttempts: 2 })
     try {
-      const endpoints = [...(await subscriptionsOf(sns, topicArn)).keys()]
-      const pods = endpoints.filter((one) => one.includes(DEFAULT_POD_QUEUE.prefix)).length
+      // Only with a topic: it loads two more packages of AWS.
+      const { countPodQueues } = await import('./pod-queues.js')
+      const pods = await countPodQueues(topicArn, queues)
       return pods === 0
         ? warning('no pod has a queue on the topic')
         : ok(`${pods} pods have a queue on the topic`)
     } catch (error) {
       return problem(`the topic cannot be read: ${reasonOf(error)}`)
-    } finally {
-      sns.destroy()
     }
   },
 }
+
+const costCheck: Check<DynamodbFacts> = {
+  id: 'dynamodb.cost',
+  expects: 'Pods and relays tell in the store how many units they use.',
+  remedy: 'See docs/cost.md: profiles, fewer pods, adds together, provisioned capacity.',
+  async run(context) {
+    if (!isThere(context, 'guards')) return skipped('there is no table')
+    const { client, url, now } = context
+    const cost = await monthlyCost(client, url.tables.guards, now())
+    if (cost === undefined) return skipped('no process has run for five minutes')
+    const { processes, readUnitsPerSecond, writeUnitsPerSecond, dollars } = cost
+    const use = `${readUnitsPerSecond} read and ${writeUnitsPerSecond} write units a second`
+    return ok(`about ${dollars} dollars a month: ${processes} processes use ${use}`)
+  },
+}
+
+/** How it works at this moment. */
+export const RUNNING_CHECKS = [clockCheck, latencyCheck, rowsCheck, feedCheck, queueCheck, costCheck]

@@ -1,19 +1,11 @@
-import type {
-  ChangeFeed,
-  ListRef,
-  LogEntry,
-  LogPart,
-  LogPosition,
-  Position,
-} from '../../../guards/allowlist/changes/port.js'
-import { LOG_HEAD, logPartition, metaKey, readSequenceSort, sequenceSort } from '../allowlist/items.js'
+import type { ChangeFeed, ListRef, LogPart, Position } from '../../../guards/allowlist/changes/port.js'
+import { logPartition, metaKey } from '../allowlist/items.js'
 import { decodeMeta } from '../allowlist/meta.js'
 import type { AppliedChanges } from '../allowlist/tokens.js'
-import { bytesOf, type Item } from '../client/attributes.js'
-import type { DynamoClient, Page } from '../client/client.js'
-import { between } from '../client/key-ranges.js'
-import { headKey, isGiant, layoutOf, markOf } from './feed-items.js'
+import type { DynamoClient } from '../client/client.js'
+import { headKey, isGiant, markOf } from './feed-items.js'
 import type { Freshness } from './freshness.js'
+import { LogReader, type ReadEntry } from './log-reader.js'
 import { readHead } from './log-writer.js'
 import type { FeedMessage } from './messages.js'
 
@@ -25,29 +17,34 @@ export interface ChangeSource {
   listen(wake: OnChange): { stop(): void }
 }
 
+/** What another process has read of the logs, if that is recent and connects to this position. */
+export interface SharedLogs {
+  log(list: ListRef, after: Position): Promise<{ entries: ReadEntry[]; ageMs: number } | undefined>
+}
+
 export interface ChangeLogOptions {
   client: DynamoClient
   table: string
   freshness: Freshness
   applied: AppliedChanges
   wakes?: ChangeSource
-}
-
-interface OneLog {
-  entries: LogEntry[]
-  more: boolean
+  shared?: SharedLogs | undefined
 }
 
 /** Concurrent reads, for a list with many logs. */
 const AT_ONCE = 16
-/** How often the entries up to the end of a log are read before they count as trimmed. */
-const MAX_LOOKS = 3
+const MAX_TOLD = 10_000
 
 /** The logs of each list. The sequencer (sequencer.ts) writes them after the changes. */
 export class ChangeLog implements ChangeFeed {
   readonly isImmediate = false
+  private readonly reader: LogReader
+  /** Lists of which a message has come: what others have read may be older. */
+  private readonly told = new Set<string>()
 
-  constructor(private readonly options: ChangeLogOptions) {}
+  constructor(private readonly options: ChangeLogOptions) {
+    this.reader = new LogReader(options.client, options.table)
+  }
 
   async position(list: ListRef): Promise<Position | undefined> {
     const { client, table } = this.options
@@ -69,13 +66,16 @@ export class ChangeLog implements ChangeFeed {
   async read(list: ListRef, after: Position): Promise<LogPart | 'gap'> {
     const [first] = after
     if (first === undefined || after.some(({ mark }) => mark !== first.mark)) return 'gap'
+    const isTold = this.told.delete(list.id)
+    const shared = isTold ? undefined : await this.options.shared?.log(list, after)
+    if (shared !== undefined) return { ...shared, entries: this.noted(list, shared.entries), more: false }
     // Read first: what it confirms is in the logs by the time that they are read.
     const ageMs = await this.options.freshness.ageMs(isGiant(first) ? 'giant' : 'allowlists')
-    const entries: LogEntry[] = []
+    const entries: ReadEntry[] = []
     let more = false
     for (let at = 0; at < after.length; at += AT_ONCE) {
       const logs = await Promise.all(
-        after.slice(at, at + AT_ONCE).map((position, i) => this.readLog(list, at + i, position)),
+        after.slice(at, at + AT_ONCE).map((position, i) => this.reader.read(list, at + i, position)),
       )
       for (const log of logs) {
         if (log === 'gap') return 'gap'
@@ -83,42 +83,14 @@ export class ChangeLog implements ChangeFeed {
         more ||= log.more
       }
     }
-    return { entries, more, ageMs }
+    return { entries: this.noted(list, entries), more, ageMs }
   }
 
-  /**
-   * A query may see an entry before it sees the end of the log move, or the other way round: it does not see the
-   * transaction that writes both as atomic.
-   */
-  private async readLog(list: ListRef, log: number, position: LogPosition): Promise<OneLog | 'gap'> {
-    const { sequence: after, mark } = position
-    for (let attempt = 1; ; attempt++) {
-      const { items, next } = await this.query(list, log, position)
-      const headItem = items.at(-1)?.SK?.S === LOG_HEAD ? items.pop() : undefined
-      const entries = items.map((item) => readEntryItem(item, log, mark))
-      if (entries.some(({ sequence }, i) => sequence !== after + 1 + i)) return 'gap'
-      if (next === undefined) {
-        const head = readHead(headItem)
-        if (head.isClosed || head.sequence < after - 1) return 'gap'
-        if (head.sequence > after + entries.length) {
-          if (attempt === MAX_LOOKS) return 'gap'
-          continue
-        }
-      }
-      for (const [i, item] of items.entries()) this.note(list, entries[i]!, item)
-      return { entries, more: next !== undefined }
+  private noted({ incarnation }: ListRef, entries: ReadEntry[]): ReadEntry[] {
+    for (const { log, sequence, mark, changeIds } of entries) {
+      this.options.applied.note(incarnation, log, sequence, mark, changeIds)
     }
-  }
-
-  private query(list: ListRef, log: number, position: LogPosition): Promise<Page> {
-    const partition = logPartition(list, layoutOf(position), log)
-    const range = between(partition, sequenceSort(position.sequence + 1), LOG_HEAD)
-    return this.options.client.query('feed.read', { TableName: this.options.table, ...range })
-  }
-
-  private note({ incarnation }: ListRef, { log, sequence, mark }: LogEntry, item: Item): void {
-    const changeIds = item.changeIds?.L?.flatMap(({ S }) => (S === undefined ? [] : [S])) ?? []
-    this.options.applied.note(incarnation, log, sequence, mark, changeIds)
+    return entries
   }
 
   /** Only reading the logs shows changes. */
@@ -127,10 +99,15 @@ export class ChangeLog implements ChangeFeed {
   }
 
   watch(wake: (listId?: string) => void): { stop(): void } {
-    return this.options.wakes?.listen(wake) ?? { stop() {} }
+    const { wakes, shared } = this.options
+    if (wakes === undefined) return { stop() {} }
+    return wakes.listen((listId) => {
+      if (listId !== undefined && shared !== undefined) {
+        // Lists that nobody follows here are never read.
+        if (this.told.size >= MAX_TOLD) this.told.clear()
+        this.told.add(listId)
+      }
+      wake(listId)
+    })
   }
-}
-
-function readEntryItem(item: Item, log: number, mark: number): LogEntry {
-  return { log, sequence: readSequenceSort(item.SK?.S ?? ''), mark, bytes: bytesOf(item, 'bytes') }
 }

@@ -39,7 +39,6 @@ export const LOG_KEPT_SECONDS = 7 * DAY_SECONDS
 export const PAST_STREAM_SECONDS = 2 * DAY_SECONDS
 export const DEAD_KEPT_SECONDS = 14 * DAY_SECONDS
 
-/** One of the logs of a list. */
 export interface LogRef {
   list: ListRef
   layout: number

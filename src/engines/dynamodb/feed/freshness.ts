@@ -27,7 +27,13 @@ export class Freshness {
   /** The age of the logs for members in this table. One read serves all lists for a while. */
   async ageMs(table: StreamTable): Promise<number> {
     const { probeIntervalMs, now } = this.options
-    if (probeIntervalMs === 0) return 0
+    const at = now()
+    return probeIntervalMs === 0 ? 0 : Math.max(0, at - (await this.until(table)))
+  }
+
+  /** The time up to which the logs are complete, by the clocks of pods. */
+  async until(table: StreamTable): Promise<number> {
+    const { probeIntervalMs, now } = this.options
     const at = now()
     const last = this.looks.get(table)
     const isRecent = last !== undefined && Math.abs(at - last.atMs) < probeIntervalMs / 4
@@ -36,7 +42,7 @@ export class Freshness {
       this.looks.set(table, { atMs: at, until })
       until.catch(() => this.looks.delete(table))
     }
-    return Math.max(0, at - (await until))
+    return until
   }
 
   private async look(table: StreamTable): Promise<number> {

@@ -1,11 +1,11 @@
-import { ListSubscriptionsByTopicCommand, type SNSClient, UnsubscribeCommand } from '@aws-sdk/client-sns'
+import { ListSubscriptionsByTopicCommand, type SNSClient, UnsubscribeCommand } from './sdk-sns.js'
 import {
   DeleteQueueCommand,
   GetQueueAttributesCommand,
   ListQueuesCommand,
   ListQueueTagsCommand,
   type SQSClient,
-} from '@aws-sdk/client-sqs'
+} from './sdk-sqs.js'
 
 /** Tag of a pod's queue: the time of its last heartbeat, in epoch milliseconds. */
 export const HEARTBEAT_TAG = 'catraca-heartbeat'

@@ -1,23 +1,23 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SNSClient, SubscribeCommand, UnsubscribeCommand } from '@aws-sdk/client-sns'
+import type { Message } from '@aws-sdk/client-sqs'
+import { CatracaError } from '../../../core/errors.js'
+import { every } from '../../../core/timers.js'
+import type { QueueClientOptions } from '../options.js'
+import type { ChangeSource, OnChange } from './change-log.js'
+import { type FeedMessage, readMessage } from './messages.js'
+import { HEARTBEAT_TAG, sweepOrphans } from './pod-queue-sweep.js'
+import { SNSClient, SubscribeCommand, UnsubscribeCommand } from './sdk-sns.js'
 import {
   CreateQueueCommand,
   DeleteMessageBatchCommand,
   DeleteQueueCommand,
   GetQueueAttributesCommand,
-  type Message,
   ReceiveMessageCommand,
   SetQueueAttributesCommand,
   SQSClient,
   TagQueueCommand,
-} from '@aws-sdk/client-sqs'
-import { CatracaError } from '../../../core/errors.js'
-import { every } from '../../../core/timers.js'
-import type { ChangeSource, OnChange } from './change-log.js'
-import { type FeedMessage, readMessage } from './messages.js'
-import { HEARTBEAT_TAG, sweepOrphans } from './pod-queue-sweep.js'
-import type { QueueClientOptions } from './topic.js'
+} from './sdk-sqs.js'
 
 export interface PodQueueOptions {
   topicArn: string

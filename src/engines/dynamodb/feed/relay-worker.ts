@@ -11,6 +11,8 @@ export interface WorkerParts {
   leases: RelayLeases
   /** How long to wait at the current end of a shard. */
   pollMs: number
+  /** How long to wait after records, so that those of a list become one entry. */
+  batchMs: number
   now: () => number
   /** The time up to which all other shards of this stream were processed. */
   othersUntil(worker: RelayWorker): number
@@ -21,6 +23,8 @@ export interface WorkerParts {
 
 /** How often a record is tried that fails for a reason other than the engine. */
 const MAX_ATTEMPTS = 5
+/** As many are worth entries of their own. DynamoDB returns up to 1,000 at once. */
+const MANY_RECORDS = 500
 const LONGEST_PAUSE_MS = 2000
 
 /** Reads one shard to its end, as long as it holds its lease. */
@@ -112,6 +116,7 @@ export class RelayWorker {
     this.progress.cleanAt = lastSequence === undefined ? startedAt : (lastMadeAt ?? this.progress.cleanAt)
     if (next === undefined) await this.finish()
     else if (lastSequence === undefined) await this.pause(this.parts.pollMs)
+    else if (this.parts.batchMs > 0 && records.length < MANY_RECORDS) await this.pause(this.parts.batchMs)
     return next
   }
 

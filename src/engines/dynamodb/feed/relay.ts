@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams'
 import { CatracaError } from '../../../core/errors.js'
 import { every } from '../../../core/timers.js'
 import { text } from '../client/attributes.js'
@@ -8,6 +7,7 @@ import { DEAD_KEPT_SECONDS, deadKey, expiresIn } from './feed-items.js'
 import type { MessageSink } from './messages.js'
 import { RelayLeases, type RelayState, type ShardState } from './relay-leases.js'
 import { RelayWorker, type WorkerParts } from './relay-worker.js'
+import type { DynamoDBStreamsClient } from './sdk-streams.js'
 import { type Failure, Sequencer } from './sequencer.js'
 import {
   connectStreams,
@@ -27,10 +27,12 @@ export interface RelayOptions {
   /** The shards of a relay that has not renewed for this long are taken over. */
   leaseMs?: number
   pollMs?: number
+  /** How long to collect changes after some were processed. */
+  batchMs?: number
   report?: (message: string, error: unknown) => void
 }
 
-export const DEFAULT_RELAY = { leaseMs: 10_000, pollMs: 250 } as const
+export const DEFAULT_RELAY = { leaseMs: 10_000, pollMs: 250, batchMs: 0 } as const
 /** How often to check whether a table has a new stream. */
 const FIND_INTERVAL_MS = 30_000
 
@@ -52,13 +54,14 @@ export class Relay {
 
   constructor(private readonly options: RelayOptions) {
     const { client, tables, sink, now = Date.now, report = () => {} } = options
-    const { leaseMs, pollMs } = { ...DEFAULT_RELAY, ...options }
+    const { leaseMs, pollMs, batchMs } = { ...DEFAULT_RELAY, ...options }
     this.streams = connectStreams(options.streams)
     this.leases = new RelayLeases(client, tables.allowlists, randomUUID(), leaseMs, now)
     this.parts = {
       sequencer: new Sequencer({ client, tables, sink, now }),
       leases: this.leases,
       pollMs,
+      batchMs,
       now,
       othersUntil: (worker) => this.othersUntil(worker),
       recordDead: (reader, failure) => this.bury(reader, failure),

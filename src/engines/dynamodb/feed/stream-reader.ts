@@ -1,13 +1,12 @@
-import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { DynamoDBStreamsClientConfig, StreamDescription } from '@aws-sdk/client-dynamodb-streams'
+import { engineError, type SdkFailure } from '../client/failures.js'
+import { DescribeTableCommand, type DynamoDBClient } from '../client/sdk.js'
 import {
   DescribeStreamCommand,
   DynamoDBStreamsClient,
-  type DynamoDBStreamsClientConfig,
   GetRecordsCommand,
   GetShardIteratorCommand,
-  type StreamDescription,
-} from '@aws-sdk/client-dynamodb-streams'
-import { engineError, type SdkFailure } from '../client/failures.js'
+} from './sdk-streams.js'
 import { readRecord, type StreamRecord, type StreamTable } from './stream-records.js'
 
 export type StreamsClientOptions = Pick<DynamoDBStreamsClientConfig, 'region' | 'endpoint' | 'credentials'>

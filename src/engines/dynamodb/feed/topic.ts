@@ -1,9 +1,8 @@
-import { PublishBatchCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns'
 import { chunksOf } from '../../../core/chunks.js'
 import { CatracaError } from '../../../core/errors.js'
+import type { QueueClientOptions } from '../options.js'
 import type { FeedMessage, MessageSink } from './messages.js'
-
-export type QueueClientOptions = Pick<SNSClientConfig, 'region' | 'endpoint' | 'credentials'>
+import { PublishBatchCommand, SNSClient } from './sdk-sns.js'
 
 /** Maximum messages of one SNS call. */
 const MAX_BATCH = 10

@@ -1,2 +1,2 @@
-export type { ReadFirst } from './read-first.js'
+export type { ReadFirst } from '../options.js'
 export { DynamodbIdempotency } from './store.js'

@@ -29,6 +29,12 @@ const STATUSES: readonly string[] = ['IN_PROGRESS', 'COMPLETED', 'FAILED'] satis
 /** The last time with a four-digit year. */
 const NEVER = 253_402_300_799_999
 
+/** Those of a record without its response. */
+export const LISTED_ATTRIBUTES = [
+  ...['status', 'requestHash', 'createdAt', 'updatedAt', 'expiresAt', 'ttl', 'attempt', 'leaseUntil'],
+  ...['error', 'omittedBytes'],
+]
+
 /** A record without a response. */
 export function itemOf(record: OwnedRecord): Item {
   const { key, status, requestHash, attempt, owner, leaseUntil, error, takesOver } = record

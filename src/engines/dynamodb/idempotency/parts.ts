@@ -44,7 +44,6 @@ export function partAttributes({ id, count, encoding }: Parts): Item {
   }
 }
 
-/** The stored bytes of a response. */
 export const bytesIn = (response: StoredResponse): Uint8Array =>
   response.encoding === 'json' ? Buffer.from(response.text) : response.bytes
 

@@ -1,12 +1,6 @@
 import type { Item } from '../client/attributes.js'
 import { itemBytes } from '../client/sizes.js'
-
-/**
- * Whether to read a record before it is claimed. A claim that finds a record is refused, and charged by the size of
- * that record in write units. Reading it costs a fortieth of that, but then each claim of a new key costs the read
- * too. `auto`: reads first where refused claims of an operation have lately cost more than the reads would have.
- */
-export type ReadFirst = 'auto' | 'always' | 'never'
+import type { ReadFirst } from '../options.js'
 
 /** An average over about the last twenty. */
 const WEIGHT = 0.05

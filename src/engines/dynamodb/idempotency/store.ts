@@ -1,9 +1,11 @@
 import { CatracaError } from '../../../core/errors.js'
+import type { Listing, ListingRequest } from '../../../core/listing.js'
 import type {
   Claim,
   ClaimOutcome,
   Completion,
   IdempotencyStore,
+  ListedRecord,
   OwnerOutcome,
   StoredRecord,
   StoredResponse,
@@ -20,6 +22,8 @@ import type { RecordKey } from '../../../guards/idempotency/types.js'
 import type { Item } from '../client/attributes.js'
 import type { Refused } from '../client/calls.js'
 import type { DynamoClient, UpdateInput } from '../client/client.js'
+import { scanPrefix } from '../client/scan-prefix.js'
+import type { ReadFirst } from '../options.js'
 import {
   claimUpdate,
   completeUpdate,
@@ -28,10 +32,10 @@ import {
   releaseDelete,
   replacement,
 } from './changes.js'
-import { itemOf, type ReadRecord, readItem } from './items.js'
-import { keyOf } from './keys.js'
+import { itemOf, LISTED_ATTRIBUTES, type ReadRecord, readItem } from './items.js'
+import { keyOf, partitionOf, readPartition } from './keys.js'
 import { bytesIn, type Parts, ResponseParts } from './parts.js'
-import { type ReadFirst, ReadFirstPolicy } from './read-first.js'
+import { ReadFirstPolicy } from './read-first.js'
 
 export interface DynamodbIdempotencyOptions {
   table: string
@@ -142,6 +146,30 @@ export class DynamodbIdempotency implements IdempotencyStore {
   }
 
   /** Also removes one that has expired and that DynamoDB has not deleted yet. */
+  async list(
+    { operation, prefix, ...page }: ListingRequest & { operation?: string },
+    given: number,
+  ): Promise<Listing<ListedRecord>> {
+    const now = this.options.time(given)
+    const start = operation === undefined ? '' : partitionOf({ operation, key: prefix })
+    const scanned = { table: this.table, key: ['pk'], attributes: LISTED_ATTRIBUTES }
+    const found = await scanPrefix(this.client, 'idempotency.list', scanned, { ...page, prefix: start })
+    const { items, ...next } = found
+    const records = items.flatMap((item): ListedRecord[] => {
+      const key = readPartition(item.pk!.S!)
+      if (key === undefined || item.status === undefined || !key.key.startsWith(prefix)) return []
+      const {
+        response: _,
+        owner: __,
+        takesOver: ___,
+        isForeign: ____,
+        ...record
+      } = readItem(key, item, now).record
+      return record.expiresAt > now ? [record] : []
+    })
+    return { items: records, ...next }
+  }
+
   async remove(key: RecordKey): Promise<boolean> {
     const result = await this.client.deleteItem('idempotency.remove', {
       TableName: this.table,

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import type { Listing, ListingRequest } from '../../../core/listing.js'
 import {
   type Attempt,
   type AttemptOutcome,
+  type ListedLock,
   type LockStore,
   nextFence,
   type OwnerOutcome,
@@ -11,9 +13,12 @@ import { type Attribute, number, text } from '../client/attributes.js'
 import type { WriteResult } from '../client/calls.js'
 import type { DynamoClient } from '../client/client.js'
 import { Expression } from '../client/expression.js'
+import { scanPrefix } from '../client/scan-prefix.js'
+import { PARTITION } from '../keys.js'
 import { type LockItem, lockItemKey, lockTtl, readLock } from './items.js'
 import { Observations } from './observations.js'
 
+const LISTED = ['lockOwner', 'fence', 'expiresAt'] as const
 const HOLDER = ['lockOwner', 'version', 'leaseMs', 'expiresAt'] as const
 /** Further attempts after one that was refused only for its fence, by holders whose clocks are ahead. */
 const MOST_ATTEMPTS = 4
@@ -113,6 +118,18 @@ export class DynamodbLocks implements LockStore {
     if (found === undefined) return undefined
     const isHeld = found.owner !== undefined
     return { isHeld, fence: found.fence, expiresAt: isHeld ? found.expiresAt : undefined }
+  }
+
+  async list(request: ListingRequest): Promise<Listing<ListedLock>> {
+    const prefix = PARTITION.lock + request.prefix
+    const scanned = { table: this.table, key: ['PK', 'SK'], sort: 'LOCK', attributes: LISTED }
+    const { items, ...next } = await scanPrefix(this.client, 'lock.list', scanned, { ...request, prefix })
+    const locks = items.flatMap((item): ListedLock[] => {
+      const { owner, fence, expiresAt } = readLock(item)
+      const name = item.PK!.S!.slice(PARTITION.lock.length)
+      return owner === undefined ? [] : [{ name, fence, expiresAt }]
+    })
+    return { items: locks, ...next }
   }
 
   watch(): () => void {

@@ -1,4 +1,5 @@
 import { ALGORITHMS } from '../../../guards/rate-limit/rule.js'
+import { onUnavailableFrom } from '../../../guards/rate-limit/stored-config.js'
 import type { ConfigKey, LevelConfig, Limit, LimitMode } from '../../../guards/rate-limit/types.js'
 import { type Attribute, flag, type Item, number, text } from '../client/attributes.js'
 import { limitKey, limitPrefix } from './keys.js'
@@ -40,7 +41,11 @@ function attributesOf(limit: Limit): Item {
 
 function besides({ onUnavailable, autoUpdate, strictVersion }: LevelConfig): Item {
   return {
-    ...(onUnavailable !== undefined && { on_unavailable: text(onUnavailable) }),
+    ...(onUnavailable !== undefined && {
+      // Beside `on_unavailable`, not in it: other programs know only `allow` and `block` (see stored-config.ts).
+      on_unavailable: text(onUnavailable === 'local' ? 'block' : onUnavailable),
+      ...(onUnavailable === 'local' && { on_unavailable_local: flag(true) }),
+    }),
     ...(autoUpdate !== undefined && { auto_update: flag(autoUpdate) }),
     ...(strictVersion !== undefined && { strict_version: flag(strictVersion) }),
   }
@@ -68,7 +73,8 @@ export function configOf(key: ConfigKey, items: readonly Item[]): LevelConfig | 
     const onUnavailable = onUnavailableOf(item)
     const autoUpdate = readFlag(item, 'auto_update', false)
     const strictVersion = readFlag(item, 'strict_version', true)
-    if (onUnavailable !== undefined && config.onUnavailable !== 'block') config.onUnavailable = onUnavailable
+    if (onUnavailable !== undefined && strictness(onUnavailable) >= strictness(config.onUnavailable))
+      config.onUnavailable = onUnavailable
     if (autoUpdate !== undefined) config.autoUpdate = autoUpdate && config.autoUpdate !== false
     if (strictVersion !== undefined) config.strictVersion = strictVersion || config.strictVersion === true
   }
@@ -96,7 +102,8 @@ function limitOf(item: Item): Limit | string {
   if (isGiven(item.algorithm)) {
     const algorithm = ALGORITHMS.find((known) => known === item.algorithm!.S)
     if (algorithm === undefined) return 'algorithm'
-    limit.algorithm = algorithm
+    // Other programs may write a burst beside any algorithm.
+    limit.algorithm = algorithm as 'token-bucket'
   }
   if (isGiven(item.mode)) {
     const mode = MODES.find((known) => known === item.mode!.S)
@@ -107,10 +114,16 @@ function limitOf(item: Item): Limit | string {
 }
 
 /** Case-insensitive. Any other value counts as the stricter one. */
-function onUnavailableOf({ on_unavailable: value }: Item): LevelConfig['onUnavailable'] {
+function onUnavailableOf(item: Item): LevelConfig['onUnavailable'] {
+  const { on_unavailable: value } = item
   if (!isGiven(value)) return undefined
-  return value.S?.toLowerCase() === 'allow' ? 'allow' : 'block'
+  const stored = value.S?.toLowerCase() === 'allow' ? 'allow' : 'block'
+  return onUnavailableFrom(stored, readFlag(item, 'on_unavailable_local', false) === true).onUnavailable
 }
+
+const STRICTNESS = ['allow', 'local', 'block'] as const satisfies readonly LevelConfig['onUnavailable'][]
+const strictness = (value: LevelConfig['onUnavailable']): number =>
+  value === undefined ? -1 : STRICTNESS.indexOf(value)
 
 /** A value that is not a boolean counts as the stricter one. */
 function readFlag(item: Item, attribute: string, careful: boolean): boolean | undefined {

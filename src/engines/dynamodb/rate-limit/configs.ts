@@ -1,12 +1,17 @@
 import { chunksOf } from '../../../core/chunks.js'
+import { differs } from '../../../guards/rate-limit/config-set.js'
 import type {
   ConfigBatch,
   ConfigPage,
   ConfigPageRequest,
+  ConfigSetOutcome,
+  ConfigSetStep,
+  EntityPage,
   LimitConfigStore,
 } from '../../../guards/rate-limit/port.js'
 import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../../guards/rate-limit/types.js'
 import { flag, flagOf, type Item, number, text, textOf } from '../client/attributes.js'
+import { Expression } from '../client/expression.js'
 import { between, startingWith } from '../client/key-ranges.js'
 import { MAX_TRANSACTION_ITEMS, type TransactionItem } from '../client/transactions.js'
 import { configOf, itemsOf } from './config-items.js'
@@ -129,48 +134,128 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
   }
 
   async write(key: ConfigKey, config: LevelConfig): Promise<void> {
-    const wanted = itemsOf(key, config)
-    await this.change(key, async () => {
-      const sorts = new Set(wanted.map(({ SK }) => SK!.S))
-      const old = (await this.items(key, true)).filter(({ SK }) => !sorts.has(SK!.S))
-      const room = MAX_TRANSACTION_ITEMS - OTHER_ITEMS - wanted.length
-      const named = this.put(directoryKey(key))
-      return [...wanted.map((item) => this.put(item)), named, ...(await this.removals(old, room))]
-    })
+    await this.change(key, async () => this.itemsOfLevel(key, config, await this.items(key, true)))
   }
 
   remove(key: ConfigKey): Promise<boolean> {
     return this.change(key, async () => {
-      const old = await this.items(key, true)
-      if (old.length === 0) return undefined
-      const unnamed = { Delete: { TableName: this.guards.table, Key: directoryKey(key) } }
-      return [unnamed, ...(await this.removals(old, MAX_TRANSACTION_ITEMS - OTHER_ITEMS))]
+      const stored = await this.items(key, true)
+      return stored.length === 0 ? undefined : this.itemsOfLevel(key, undefined, stored)
     })
   }
 
-  async writeEntity(id: string, { parent, cascade }: EntityRecord): Promise<void> {
-    const item = { ...parentKey(id), parent_id: text(parent), cascade: flag(cascade) }
-    await this.change(undefined, async () => [this.put(item)])
+  /** What makes the stored items of a level those of the configuration; undefined removes it. */
+  private async itemsOfLevel(
+    key: ConfigKey,
+    config: LevelConfig | undefined,
+    stored: readonly Item[],
+  ): Promise<TransactionItem[]> {
+    const wanted = config === undefined ? [] : itemsOf(key, config)
+    const sorts = new Set(wanted.map(({ SK }) => SK!.S))
+    const old = stored.filter(({ SK }) => !sorts.has(SK!.S))
+    const room = MAX_TRANSACTION_ITEMS - OTHER_ITEMS - wanted.length
+    const listed = directoryKey(key)
+    const named =
+      config === undefined ? { Delete: { TableName: this.guards.table, Key: listed } } : this.put(listed)
+    return [...wanted.map((item) => this.put(item)), named, ...(await this.removals(old, room))]
+  }
+
+  async writeEntity(id: string, record: EntityRecord): Promise<void> {
+    await this.change(undefined, async () => this.parentItems(id, record))
   }
 
   removeEntity(id: string): Promise<boolean> {
     return this.change(undefined, async () => {
       const item = await this.parent(id, true)
-      return item === undefined ? undefined : this.removals([item], 1)
+      return item === undefined ? undefined : this.parentItems(id, undefined)
     })
+  }
+
+  private parentItems(id: string, record: EntityRecord | undefined): TransactionItem[] {
+    const listed = directoryKey({ level: 'parent', entity: id })
+    if (record !== undefined) {
+      const item = { ...parentKey(id), parent_id: text(record.parent), cascade: flag(record.cascade) }
+      return [this.put(item), this.put(listed)]
+    }
+    return [parentKey(id), listed].map((Key) => ({ Delete: { TableName: this.guards.table, Key } }))
+  }
+
+  async listEntities(after: string | undefined, limit: number): Promise<EntityPage> {
+    const { ids, isLast } = await this.directory.entities(after, limit)
+    const items: EntityPage['items'] = []
+    for (const part of chunksOf(ids, READ_AT_ONCE)) {
+      const found = await Promise.all(part.map((id) => this.parent(id, true)))
+      for (const [n, id] of part.entries()) {
+        if (found[n] !== undefined) items.push({ id, record: recordOf(found[n]) })
+      }
+    }
+    return isLast ? { items } : { items, next: ids.at(-1)! }
+  }
+
+  /**
+   * One transaction, if the set fits. Otherwise several, each of which compares its records again: a crash in between
+   * leaves the later ones undone.
+   */
+  async changeAll(steps: readonly ConfigSetStep[]): Promise<ConfigSetOutcome> {
+    const sizes: number[] = []
+    const at: number[] = []
+    for (const part of chunksOf([...steps.entries()], READ_AT_ONCE)) {
+      await Promise.all(
+        part.map(async ([i, step]) => {
+          const stored = await this.stored(step)
+          if (differs(step, stored.record)) at.push(i)
+          const wanted = 'key' in step && step.config ? itemsOf(step.key, step.config).length : 1
+          sizes[i] = stored.items.length + wanted + 1
+        }),
+      )
+    }
+    if (at.length > 0) return { outcome: 'conflict', at: at.sort((a, b) => a - b), changed: 0 }
+    for (const [from, to] of groupsOf(sizes, MAX_TRANSACTION_ITEMS - OTHER_ITEMS)) {
+      const moved = await this.changeGroup(steps.slice(from, to))
+      if (moved.length > 0)
+        return { outcome: 'conflict', at: moved.map((place) => from + place), changed: from }
+    }
+    return { outcome: 'changed' }
+  }
+
+  /** The places of the records that are not as expected; then nothing is changed. */
+  private async changeGroup(steps: readonly ConfigSetStep[]): Promise<number[]> {
+    let moved: number[] = []
+    await this.change(undefined, async () => {
+      const all = await Promise.all(steps.map((step) => this.itemsOfStep(step)))
+      moved = all.flatMap((items, i) => (items === undefined ? [i] : []))
+      return moved.length > 0 ? undefined : all.flatMap((items) => items!)
+    })
+    return moved
+  }
+
+  /** Undefined if the record is not as expected. */
+  private async itemsOfStep(step: ConfigSetStep): Promise<TransactionItem[] | undefined> {
+    const { record, items } = await this.stored(step)
+    if (differs(step, record)) return undefined
+    return 'entity' in step
+      ? this.parentItems(step.entity, step.record)
+      : this.itemsOfLevel(step.key, step.config, items)
+  }
+
+  private async stored(
+    step: ConfigSetStep,
+  ): Promise<{ record: LevelConfig | EntityRecord | undefined; items: Item[] }> {
+    if ('key' in step) {
+      const items = await this.items(step.key, true)
+      return { record: configOf(step.key, items), items }
+    }
+    const item = await this.parent(step.entity, true)
+    return { record: item && recordOf(item), items: item === undefined ? [] : [item] }
   }
 
   /** Published as a number without a notice: every instance reads everything again. */
   async migrate(schemaVersion: number): Promise<void> {
     const { client, table: TableName } = this.guards
-    const input = {
-      TableName,
-      Key: headKey('config'),
-      UpdateExpression: 'SET #schema = :version ADD #number :one',
-      ConditionExpression: 'attribute_not_exists(#schema) OR #schema < :version',
-      ExpressionAttributeNames: { '#schema': 'schema_version', '#number': 'number' },
-      ExpressionAttributeValues: { ':version': number(schemaVersion), ':one': number(1) },
-    }
+    const schema_version = number(schemaVersion)
+    const e = new Expression().set({ schema_version }).add({ number: 1 })
+    e.when(`${e.absent('schema_version')} OR ${e.name('schema_version')} < ${e.value(schema_version)}`)
+    const input = { TableName, Key: headKey('config'), ...e.update() }
     await client.updateItem('limit.config', input, { repeatable: true })
     this.notices.changedHere()
   }
@@ -222,6 +307,21 @@ export class DynamodbLimitConfigs implements LimitConfigStore {
     this.notices.changedHere()
     return isChanged
   }
+}
+
+/** Neighbours that together have at most this size, each as where it begins and ends. */
+function* groupsOf(sizes: readonly number[], most: number): Generator<[from: number, to: number]> {
+  let from = 0
+  let size = 0
+  for (const [i, one] of sizes.entries()) {
+    if (i > from && size + one > most) {
+      yield [from, i]
+      from = i
+      size = 0
+    }
+    size += one
+  }
+  if (from < sizes.length) yield [from, sizes.length]
 }
 
 const recordOf = (item: Item): EntityRecord => ({

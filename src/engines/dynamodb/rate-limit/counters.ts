@@ -1,4 +1,5 @@
 import { CatracaError } from '../../../core/errors.js'
+import type { Listing, ListingRequest } from '../../../core/listing.js'
 import { decide } from '../../../guards/rate-limit/decide.js'
 import type {
   Freed,
@@ -10,10 +11,12 @@ import type {
 } from '../../../guards/rate-limit/port.js'
 import type { Subject } from '../../../guards/rate-limit/types.js'
 import { Expression } from '../client/expression.js'
+import { scanPrefix } from '../client/scan-prefix.js'
+import { PARTITION } from '../keys.js'
 import { Corrections } from './corrections.js'
 import type { DecidingClock } from './deciding-clock.js'
 import type { Draft } from './draft.js'
-import { subjectKey } from './keys.js'
+import { readSubjectPartition, SUBJECT_SORT, subjectKey } from './keys.js'
 import { type CachedSubject, NOTHING, readKnown, statesOf } from './limit-state.js'
 import { Marks } from './marks.js'
 import type { Notices } from './notices.js'
@@ -52,6 +55,25 @@ export class DynamodbLimits implements LimitStore {
   }
 
   /** One conditional update, chosen by the last known item. A refusal returns the current item for the next attempt. */
+  async list({
+    resource,
+    prefix,
+    ...page
+  }: ListingRequest & { resource?: string }): Promise<Listing<Subject>> {
+    const { client, table } = this.guards
+    const scanned = { table, key: ['PK', 'SK'], sort: SUBJECT_SORT, attributes: [] }
+    const wanted = { ...page, prefix: PARTITION.subject + prefix }
+    const { items, ...next } = await scanPrefix(client, 'limit.list', scanned, wanted)
+    const subjects = items.flatMap(({ PK }) => readSubjectPartition(PK!.S!) ?? [])
+    const wholes = new Map(subjects.map((subject) => [`${subject.entity}#${subject.resource}`, subject]))
+    return {
+      items: [...wholes.values()].filter(
+        (subject) => resource === undefined || subject.resource === resource,
+      ),
+      ...next,
+    }
+  }
+
   private takeOne(subject: SubjectCosts, now: number): Promise<Taken> {
     const { limits } = subject
     const time = this.times.since(now)

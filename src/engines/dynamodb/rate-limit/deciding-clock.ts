@@ -1,8 +1,4 @@
-/**
- * Whose clock decides: the caller's corrected by DynamoDB's or, for test suites and vectors, the caller's unchanged.
- */
-export type LimitClock = 'corrected' | 'caller'
-
+import type { LimitClock } from '../options.js'
 export interface Offset {
   offsetMs(): number
 }

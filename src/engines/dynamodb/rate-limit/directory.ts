@@ -5,8 +5,11 @@ import {
   directoryKey,
   directoryPartition,
   directorySort,
+  entityOfPartition,
   LIMIT_PREFIX,
+  type ListedKey,
   levelOfPartition,
+  PARENT_SORT,
   readDirectorySort,
 } from './keys.js'
 import type { LimitTable } from './table.js'
@@ -24,18 +27,28 @@ export class Directory {
   constructor(private readonly guards: LimitTable) {}
 
   async page(level: Level, after: ConfigKey | undefined, limit: number) {
+    const { sorts, isLast } = await this.sorts(level, after && directorySort(after), limit)
+    return { keys: sorts.map((sort) => readDirectorySort(level, sort)), isLast }
+  }
+
+  async entities(after: string | undefined, limit: number) {
+    const { sorts, isLast } = await this.sorts('parent', after, limit)
+    return { ids: sorts, isLast }
+  }
+
+  private async sorts(level: ListedKey['level'], after: string | undefined, limit: number) {
     const partition = directoryPartition(level)
     const { items, next } = await this.guards.client.query('limit.config', {
       TableName: this.guards.table,
-      ...(after === undefined ? whole(partition) : behind(partition, directorySort(after))),
+      ...(after === undefined ? whole(partition) : behind(partition, after)),
       Limit: limit,
     })
-    const keys = items.map(({ SK }) => readDirectorySort(level, SK!.S!))
-    return { keys, isLast: next === undefined || keys.length === 0 }
+    const sorts = items.map(({ SK }) => SK!.S!)
+    return { sorts, isLast: next === undefined || sorts.length === 0 }
   }
 
   /** Adds a configuration that was found. Not awaited: after a failure it is only not listed. */
-  found(key: ConfigKey): void {
+  found(key: ListedKey): void {
     const { PK, SK } = directoryKey(key)
     const name = `${PK.S} ${SK.S}`
     if (this.known.has(name)) return
@@ -45,7 +58,7 @@ export class Directory {
   }
 
   /** Reads first, for half a unit: mostly it is there. */
-  private async name(key: ConfigKey): Promise<void> {
+  private async name(key: ListedKey): Promise<void> {
     const { client, table: TableName } = this.guards
     const Key = directoryKey(key)
     if ((await client.getItem('limit.directory', { TableName, Key })) !== undefined) return
@@ -55,19 +68,19 @@ export class Directory {
   /** Scans the whole table, and adds every configuration. */
   async scan(): Promise<void> {
     const { client, table: TableName } = this.guards
-    const found = new Map<string, ConfigKey>()
+    const found = new Map<string, ListedKey>()
     let ExclusiveStartKey: Awaited<ReturnType<typeof client.scan>>['next']
     do {
       const page = await client.scan('limit.directory', {
         TableName,
-        FilterExpression: 'begins_with(SK, :limit)',
-        ExpressionAttributeValues: { ':limit': text(LIMIT_PREFIX) },
+        FilterExpression: 'begins_with(SK, :limit) OR SK = :parent',
+        ExpressionAttributeValues: { ':limit': text(LIMIT_PREFIX), ':parent': text(PARENT_SORT) },
         ProjectionExpression: 'PK, SK',
         ...(ExclusiveStartKey && { ExclusiveStartKey }),
       })
       for (const { PK, SK } of page.items) {
         const key = keyOf(PK!.S!, SK!.S!)
-        if (key !== undefined) found.set(`${PK!.S} ${key.resource}`, key)
+        if (key !== undefined) found.set(`${PK!.S} ${'resource' in key ? key.resource : ''}`, key)
       }
       ExclusiveStartKey = page.next
     } while (ExclusiveStartKey !== undefined)
@@ -76,7 +89,11 @@ export class Directory {
 }
 
 /** The level of a row. In the layout of the source design only the keys name it. */
-function keyOf(partition: string, sort: string): ConfigKey | undefined {
+function keyOf(partition: string, sort: string): ListedKey | undefined {
+  if (sort === PARENT_SORT) {
+    const entity = entityOfPartition(partition)
+    return entity === undefined ? undefined : { level: 'parent', entity }
+  }
   const [resource = ''] = sort.slice(LIMIT_PREFIX.length).split('#')
   return resource === '' ? undefined : levelOfPartition(partition, resource)
 }

@@ -1,5 +1,5 @@
 import { type Attribute, number, text } from '../client/attributes.js'
-import { all, Expression } from '../client/expression.js'
+import { Expression } from '../client/expression.js'
 import type { Key } from '../keys.js'
 import { attributeOf, type CachedSubject } from './limit-state.js'
 
@@ -8,23 +8,10 @@ const TTL_SLACK_SECONDS = 300
 /** TTLs are rounded to whole steps, so that concurrent writers set the same one. */
 const TTL_STEP_SECONDS = 60
 
-export interface UpdateRequest {
-  TableName: string
-  Key: Key
-  UpdateExpression: string
-  ConditionExpression: string
-  ExpressionAttributeNames?: Record<string, string>
-  ExpressionAttributeValues?: Record<string, Attribute>
-}
-
 /** An update of the item of one subject: its changes, and the conditions under which they are right. */
 export class Draft {
   private readonly expression = new Expression()
-  private readonly conditions: string[] = []
-  private readonly sets: string[] = []
-  private readonly removes: string[] = []
 
-  /** The attribute of a limit, in an expression. */
   name(what: string, limit: string): string {
     return this.expression.attribute(attributeOf(what, limit))
   }
@@ -47,15 +34,15 @@ export class Draft {
   }
 
   require(condition: string): void {
-    this.conditions.push(condition)
+    this.expression.when(condition)
   }
 
   set(path: string, value: string): void {
-    this.sets.push(`${path} = ${value}`)
+    this.expression.change('SET', `${path} = ${value}`)
   }
 
   remove(path: string): void {
-    this.removes.push(path)
+    this.expression.change('REMOVE', path)
   }
 
   isRule(limit: string, rule: string): string {
@@ -97,17 +84,7 @@ export class Draft {
     this.set(name, ttl)
   }
 
-  request(TableName: string, key: Key): UpdateRequest {
-    const parts = [
-      this.sets.length > 0 ? `SET ${this.sets.join(', ')}` : '',
-      this.removes.length > 0 ? `REMOVE ${this.removes.join(', ')}` : '',
-    ]
-    return {
-      TableName,
-      Key: key,
-      UpdateExpression: parts.join(' ').trim(),
-      ConditionExpression: all(...this.conditions),
-      ...this.expression.parts(),
-    }
+  request(TableName: string, Key: Key) {
+    return { TableName, Key, ...this.expression.update() }
   }
 }

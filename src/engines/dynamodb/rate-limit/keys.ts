@@ -6,9 +6,15 @@ import { type Key, keyOf, PARTITION } from '../keys.js'
  * part made of one follows a `#`, so that no id can forge another key.
  */
 
+export const SUBJECT_SORT = 'STATE'
 /** The states of all limits of a subject. */
 export const subjectKey = ({ entity, resource }: Subject): Key =>
-  keyOf(`${PARTITION.subject}${entity}#${resource}`, 'STATE')
+  keyOf(`${PARTITION.subject}${entity}#${resource}`, SUBJECT_SORT)
+/** Of a part, the whole subject. */
+export function readSubjectPartition(partition: string): Subject | undefined {
+  const [entity, resource] = partition.slice(PARTITION.subject.length).split('#')
+  return entity && resource ? { entity, resource } : undefined
+}
 
 /** State of a used lease: its adjustments, or that it was given back. */
 export const leaseKey = (id: string): Key => keyOf(PARTITION.lease + id, 'LEASE')
@@ -28,9 +34,12 @@ export function levelPartition(key: ConfigKey): string {
 export function levelOfPartition(partition: string, resource: string): ConfigKey | undefined {
   if (partition === PARTITION.system) return { level: 'system', resource }
   if (partition === PARTITION.resource + resource) return { level: 'resource', resource }
-  if (!partition.startsWith(PARTITION.entity)) return undefined
-  return { level: 'entity', entity: partition.slice(PARTITION.entity.length), resource }
+  const entity = entityOfPartition(partition)
+  return entity === undefined ? undefined : { level: 'entity', entity, resource }
 }
+
+export const entityOfPartition = (partition: string): string | undefined =>
+  partition.startsWith(PARTITION.entity) ? partition.slice(PARTITION.entity.length) : undefined
 
 export const entityPartition = (entity: string): string => PARTITION.entity + entity
 export const LIMIT_PREFIX = '#LIMIT#'
@@ -45,11 +54,17 @@ export const parentKey = (entity: string): Key => keyOf(entityPartition(entity),
 
 export const SECRET_KEY: Key = keyOf(PARTITION.limits, 'SECRET')
 
+/** What the directory lists: configurations, and entities that have a parent. */
+export type ListedKey = ConfigKey | { level: 'parent'; entity: string }
+
 /** Lists the configurations: in the layout of the source design each entity has its own partition. */
-export const directoryPartition = (level: Level): string => `${PARTITION.limits}DIRECTORY#${level}`
-export const directorySort = (key: ConfigKey): string =>
-  key.level === 'entity' ? `${key.entity}#${key.resource}` : key.resource
-export const directoryKey = (key: ConfigKey): Key => keyOf(directoryPartition(key.level), directorySort(key))
+export const directoryPartition = (level: ListedKey['level']): string =>
+  `${PARTITION.limits}DIRECTORY#${level}`
+export function directorySort(key: ListedKey): string {
+  if (key.level === 'parent') return key.entity
+  return key.level === 'entity' ? `${key.entity}#${key.resource}` : key.resource
+}
+export const directoryKey = (key: ListedKey): Key => keyOf(directoryPartition(key.level), directorySort(key))
 export function readDirectorySort(level: Level, sort: string): ConfigKey {
   if (level !== 'entity') return { level, resource: sort }
   const [entity = '', resource = ''] = sort.split('#')
@@ -65,7 +80,6 @@ const NUMBER_DIGITS = 16
 export const noticeKey = (kind: NoticeKind, number: number): Key =>
   keyOf(NOTICE_PARTITION, `${kind}#${String(number).padStart(NUMBER_DIGITS, '0')}`)
 
-/** The usage of a resource in one hour. */
 export const usagePartition = (resource: string): string => `${PARTITION.limits}USAGE#${resource}`
 const HOUR_DIGITS = 13
 export const usageSort = (start: number): string =>

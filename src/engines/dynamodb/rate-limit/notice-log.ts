@@ -1,6 +1,7 @@
 import { changedConfig } from '../../../guards/rate-limit/notice-listeners.js'
 import type { ConfigKey, Subject } from '../../../guards/rate-limit/types.js'
 import { type Item, number, optionalNumber, optionalText, text } from '../client/attributes.js'
+import { Expression } from '../client/expression.js'
 import { startingWith } from '../client/key-ranges.js'
 import { NumberedItems } from '../client/numbered-items.js'
 import type { TransactionItem } from '../client/transactions.js'
@@ -43,16 +44,10 @@ export class NoticeLog {
       notice.resource = text(key.resource)
       if (key.level === 'entity') notice.entity = text(key.entity)
     }
-    const isFirst = from === 0
-    const update = {
-      TableName,
-      Key: headKey('config'),
-      UpdateExpression: 'SET #number = :next',
-      ConditionExpression: isFirst ? 'attribute_not_exists(#number)' : '#number = :from',
-      ExpressionAttributeNames: { '#number': 'number' },
-      ExpressionAttributeValues: { ':next': number(from + 1), ...(!isFirst && { ':from': number(from) }) },
-    }
-    return [{ Update: update }, { Put: { TableName, Item: notice } }]
+    const next = new Expression().set({ number: number(from + 1) })
+    next.when(next.equals('number', from === 0 ? undefined : number(from)))
+    const Update = { TableName, Key: headKey('config'), ...next.update() }
+    return [{ Update }, { Put: { TableName, Item: notice } }]
   }
 
   /** Eventually consistent. */

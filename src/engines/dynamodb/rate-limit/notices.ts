@@ -2,6 +2,7 @@ import { isCatracaError } from '../../../core/errors.js'
 import { LogFollower } from '../../../core/numbered-log.js'
 import { later } from '../../../core/timers.js'
 import { NoticeListeners } from '../../../guards/rate-limit/notice-listeners.js'
+import { wholeOf } from '../../../guards/rate-limit/parts.js'
 import type { Freed } from '../../../guards/rate-limit/port.js'
 import type { ConfigKey, Subject } from '../../../guards/rate-limit/types.js'
 import type { Item } from '../client/attributes.js'
@@ -114,12 +115,12 @@ export class Notices {
 
   /** Published after it was freed: if the process dies in between, others deny until their retry time. */
   async publishFreed(subjects: readonly Subject[]): Promise<void> {
-    await this.log.tellFreed(subjects)
+    await this.log.tellFreed(subjects.map(wholeOf))
   }
 
   /** The same a moment later, batched with others. */
   tellFreedSoon(subjects: readonly Subject[], afterMs = GATHER_MS): void {
-    this.pending.push(...subjects)
+    this.pending.push(...subjects.map(wholeOf))
     this.telling ??= later(() => this.flush().catch(() => {}), afterMs).unref()
   }
 

@@ -9,6 +9,7 @@ import type {
 import { addUp, hourOf, surplusOf } from '../../../guards/rate-limit/usage-hours.js'
 import { type Item, number } from '../client/attributes.js'
 import { Expression } from '../client/expression.js'
+import { inTurns } from '../client/in-turns.js'
 import { between } from '../client/key-ranges.js'
 import { readUsageSort, usageKey, usagePartition, usageSort } from './keys.js'
 import { type LimitTable, ttlOf } from './table.js'
@@ -18,6 +19,8 @@ const IN_FLIGHT = 32
 /** An expression has at most 300 operations and 4 KB. */
 const USES_PER_UPDATE = 60
 
+const KINDS = ['admitted', 'denied'] as const
+
 type Use = LimitUse & { entity?: string }
 
 /** One item per resource and hour: the counts of a process for a resource are one write. TTL deletes old items. */
@@ -25,14 +28,10 @@ export class DynamodbUsage implements UsageStore {
   constructor(private readonly guards: LimitTable) {}
 
   async count(hours: readonly UsageHour[], kept: UsageRetention): Promise<void> {
-    const waiting = [...hours]
     const failures: unknown[] = []
-    const worker = async () => {
-      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-        await this.countHour(next, kept).catch((error) => failures.push(error))
-      }
-    }
-    await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, waiting.length) }, worker))
+    await inTurns(hours, IN_FLIGHT, async (hour) => {
+      await this.countHour(hour, kept).catch((error) => failures.push(error))
+    })
     if (failures.length > 0) throw failures[0]
   }
 
@@ -46,38 +45,27 @@ export class DynamodbUsage implements UsageStore {
 
   /** Not repeated after a lost response: usage may be undercounted, never counted twice. */
   private async add(hour: UsageHour, uses: readonly Use[], keptMs: number): Promise<Item | undefined> {
-    const expression = new Expression()
+    const expression = new Expression().set({ ttl: number(ttlOf(hour.start + HOUR_MS + keptMs)) })
     const adds = uses.flatMap((use) =>
-      (['admitted', 'denied'] as const)
-        .filter((kind) => use[kind] !== 0)
-        .map((kind) => {
-          return `${expression.attribute(attributeOf(kind, use))} ${expression.value(number(use[kind]))}`
-        }),
+      KINDS.filter((kind) => use[kind] !== 0).map(
+        (kind) => `${expression.attribute(attributeOf(kind, use))} ${expression.value(number(use[kind]))}`,
+      ),
     )
     if (adds.length === 0) return undefined
-    const ttl = expression.value(number(ttlOf(hour.start + HOUR_MS + keptMs)))
-    const input = {
-      TableName: this.guards.table,
-      Key: usageKey(hour.resource, hour.start),
-      UpdateExpression: `SET ${expression.attribute('ttl')} = ${ttl} ADD ${adds.join(', ')}`,
-      ReturnValues: 'ALL_NEW' as const,
-      ...expression.parts(),
-    }
+    expression.change('ADD', ...adds)
+    const input = { ...this.at(hour), ReturnValues: 'ALL_NEW' as const, ...expression.update() }
     return (await this.guards.client.updateItem('limit.usage', input, { repeatable: false })).item
   }
 
   private async remove(hour: UsageHour, uses: readonly EntityUse[]): Promise<void> {
     const expression = new Expression()
-    const names = uses.flatMap((use) =>
-      (['admitted', 'denied'] as const).map((kind) => expression.attribute(attributeOf(kind, use))),
-    )
-    const input = {
-      TableName: this.guards.table,
-      Key: usageKey(hour.resource, hour.start),
-      UpdateExpression: `REMOVE ${names.join(', ')}`,
-      ...expression.parts(),
-    }
+    const names = uses.flatMap((use) => KINDS.map((kind) => expression.attribute(attributeOf(kind, use))))
+    const input = { ...this.at(hour), ...expression.change('REMOVE', ...names).update() }
     await this.guards.client.updateItem('limit.usage', input, { repeatable: true })
+  }
+
+  private at({ resource, start }: UsageHour) {
+    return { TableName: this.guards.table, Key: usageKey(resource, start) }
   }
 
   async read(resource: string, from: number, to: number): Promise<UsageHour[]> {

@@ -1,25 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { CatracaError } from '../../../core/errors.js'
+import { engineError, type SdkFailure } from '../client/failures.js'
 import {
   CreateTableCommand,
   type DynamoDBClient,
   UpdateContinuousBackupsCommand,
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
-} from '@aws-sdk/client-dynamodb'
-import { CatracaError } from '../../../core/errors.js'
-import { engineError, type SdkFailure } from '../client/failures.js'
-import { type Difference, describeTable, differencesOf, type TableState } from './table-state.js'
-import { createTableInput, TABLES, type TableDefinition, type TableNames, type TableRole } from './tables.js'
-
-export interface TableCreation {
-  role: TableRole
-  table: string
-  created: boolean
-  /** What was off in an existing table and is on now: `stream`, `ttl`, `point-in-time recovery`. */
-  turnedOn: string[]
-  /** What still differs, because no call can change it in place or because it costs money. */
-  differences: Difference[]
-}
+} from '../client/sdk.js'
+import { createTableInput } from './create-table-input.js'
+import type { TableCreation, TableState } from './table-facts.js'
+import { describeTable, differencesOf } from './table-state.js'
+import { TABLES, type TableDefinition, type TableNames, type TableRole } from './tables.js'
 
 export interface CreateOptions {
   timeoutMs?: number

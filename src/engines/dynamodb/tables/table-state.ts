@@ -1,54 +1,13 @@
+import type { KeySchemaElement, TableDescription } from '@aws-sdk/client-dynamodb'
+import { engineError, type SdkFailure } from '../client/failures.js'
 import {
   DescribeContinuousBackupsCommand,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
   type DynamoDBClient,
-  type KeySchemaElement,
-  type TableDescription,
-} from '@aws-sdk/client-dynamodb'
-import { engineError, type SdkFailure } from '../client/failures.js'
+} from '../client/sdk.js'
+import type { Difference, TableState } from './table-facts.js'
 import { TABLES, type TableDefinition, type TableNames, type TableRole } from './tables.js'
-
-export interface IndexState {
-  name: string
-  status: string
-  keys: string[]
-  projection: string
-}
-
-/** The actual state of a table. */
-export interface TableState {
-  role: TableRole
-  name: string
-  /** `MISSING`, or the status of DynamoDB: `ACTIVE`, `CREATING`, … */
-  status: string
-  arn?: string
-  /** Partition key and sort key with their types, such as `PK S`. */
-  keys: string[]
-  billing?: string
-  indexes: IndexState[]
-  /** The view type of the stream, if there is one. */
-  stream?: string
-  streamArn?: string
-  /** The TTL attribute, if TTL is on. */
-  ttlAttribute?: string
-  /** `unknown` if the endpoint does not support it, as emulators. */
-  pointInTimeRecovery: 'on' | 'off' | 'unknown'
-  /** Estimates of DynamoDB, updated every few hours. */
-  itemCount?: number
-  sizeBytes?: number
-}
-
-export interface Difference {
-  role: TableRole
-  table: string
-  /** What differs: `table`, `status`, `keys`, `billing`, `stream`, `ttl`, `point-in-time recovery`, `index NAME`. */
-  what: string
-  expected: string
-  found: string
-  /** Whether a server cannot work with this difference. Others cost money, space or the ability to recover. */
-  blocks: boolean
-}
 
 const EXPIRY_ON = new Set(['ENABLED', 'ENABLING'])
 

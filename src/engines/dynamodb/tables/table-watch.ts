@@ -1,4 +1,4 @@
-import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DescribeTableCommand, type DynamoDBClient } from '../client/sdk.js'
 
 const LOOK_EVERY_MS = 60_000
 

@@ -1,5 +1,3 @@
-import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
-
 export const TABLE_ROLES = ['allowlists', 'giant', 'idempotency', 'guards'] as const
 export type TableRole = (typeof TABLE_ROLES)[number]
 /** The table name of each role, from the store URL. */
@@ -79,31 +77,4 @@ export const TABLES: Record<TableRole, TableDefinition> = {
 export function keyAttributes(table: TableDefinition): string[] {
   const ofIndexes = table.indexes.flatMap(({ partitionKey, sortKey }) => [partitionKey, sortKey])
   return [table.partitionKey, ...(table.sortKey === undefined ? [] : [table.sortKey]), ...ofIndexes]
-}
-
-export function createTableInput(table: TableDefinition, name: string): CreateTableCommandInput {
-  return {
-    TableName: name,
-    BillingMode: 'PAY_PER_REQUEST',
-    KeySchema: keySchema(table.partitionKey, table.sortKey),
-    AttributeDefinitions: keyAttributes(table).map((attribute) => ({
-      AttributeName: attribute,
-      AttributeType: 'S',
-    })),
-    ...(table.indexes.length > 0 && {
-      GlobalSecondaryIndexes: table.indexes.map((index) => ({
-        IndexName: index.name,
-        KeySchema: keySchema(index.partitionKey, index.sortKey),
-        Projection: { ProjectionType: index.projection },
-      })),
-    }),
-    ...(table.stream !== undefined && {
-      StreamSpecification: { StreamEnabled: true, StreamViewType: table.stream },
-    }),
-  }
-}
-
-function keySchema(partitionKey: string, sortKey: string | undefined): CreateTableCommandInput['KeySchema'] {
-  const hash = { AttributeName: partitionKey, KeyType: 'HASH' } as const
-  return sortKey === undefined ? [hash] : [hash, { AttributeName: sortKey, KeyType: 'RANGE' }]
 }

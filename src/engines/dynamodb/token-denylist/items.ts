@@ -1,5 +1,6 @@
 import type { Revocation } from '../../../guards/token-denylist/port.js'
 import { type Item, number, numberOf, text } from '../client/attributes.js'
+import { all, Expression, when } from '../client/expression.js'
 import type { TransactionItem } from '../client/transactions.js'
 import { type Key, keyOf, PARTITION } from '../keys.js'
 
@@ -21,65 +22,38 @@ export const rowKey = ({ kind, id }: Pick<Revocation, 'kind' | 'id'>): Key =>
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 
 /** Condition: the log still ends where the writer saw its end. So the number of the entry is unique. */
-export const stateUpdate = (table: string, last: number): TransactionItem => ({
-  Update: {
-    TableName: table,
-    Key: STATE_KEY,
-    UpdateExpression: 'SET #s = :next',
-    ConditionExpression: last === 0 ? 'attribute_not_exists(PK)' : '#s = :last',
-    ExpressionAttributeNames: { '#s': 'sequence' },
-    ExpressionAttributeValues: {
-      ':next': number(last + 1),
-      ...(last > 0 && { ':last': number(last) }),
-    },
-  },
-})
+export function stateUpdate(TableName: string, last: number): TransactionItem {
+  const next = new Expression().set({ sequence: number(last + 1) })
+  next.when(last === 0 ? next.absent('PK') : next.equals('sequence', number(last)))
+  return { Update: { TableName, Key: STATE_KEY, ...next.update() } }
+}
 
 /**
  * Entries stay until all their revocations have expired, so that a process can load them at its start. They stay a
  * day more, so that no entry is deleted before followers have read it.
  */
-export const entryPut = (
-  table: string,
+export function entryPut(
+  TableName: string,
   sequence: number,
   entry: string,
   revocations: readonly Revocation[],
-): TransactionItem => {
-  const end = Math.max(...revocations.map(({ expiresAt }) => expiresAt))
-  return {
-    Put: {
-      TableName: table,
-      Item: {
-        PK: text(LOG_PARTITION),
-        SK: text(logKey(sequence)),
-        entry: text(entry),
-        ttl: number(seconds(end + DAY_MS)),
-      },
-    },
-  }
+): TransactionItem {
+  const ttl = number(seconds(Math.max(...revocations.map(({ expiresAt }) => expiresAt)) + DAY_MS))
+  return { Put: { TableName, Item: { ...keyOf(LOG_PARTITION, logKey(sequence)), entry: text(entry), ttl } } }
 }
 
 /** Condition: the row is as it was read. Otherwise another process revoked it meanwhile, and both must be merged. */
-export function rowPut(table: string, one: Revocation, known: Item | undefined): TransactionItem {
+export function rowPut(TableName: string, one: Revocation, known: Item | undefined): TransactionItem {
   const expiresAt = Math.max(one.expiresAt, known === undefined ? 0 : numberOf(known, 'expiresAt'))
   const item: Item = { ...rowKey(one), expiresAt: number(expiresAt), ttl: number(seconds(expiresAt)) }
   if (one.kind === 'subject') {
     const before = known === undefined ? 0 : numberOf(known, 'notBefore')
     item.notBefore = number(Math.max(one.notBefore, before))
   }
-  if (known === undefined) {
-    return { Put: { TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(PK)' } }
-  }
-  const isSubject = one.kind === 'subject'
-  return {
-    Put: {
-      TableName: table,
-      Item: item,
-      ConditionExpression: isSubject ? 'expiresAt = :e AND notBefore = :n' : 'expiresAt = :e',
-      ExpressionAttributeValues: {
-        ':e': known.expiresAt!,
-        ...(isSubject && { ':n': known.notBefore! }),
-      },
-    },
-  }
+  const isAsRead = when((e) => {
+    if (known === undefined) return e.absent('PK')
+    const isSame = e.equals('expiresAt', known.expiresAt)
+    return one.kind === 'token' ? isSame : all(isSame, e.equals('notBefore', known.notBefore))
+  })
+  return { Put: { TableName, Item: item, ...isAsRead } }
 }

@@ -1,5 +1,5 @@
 import { LIFTED_MARK, LOCKED_MARK, MARK_NAME, storedKeys } from '../../../guards/access/lock-mark.js'
-import type { KeyRecord, KeyStore, StoredKeys } from '../../../guards/access/port.js'
+import type { KeyChange, KeyRecord, KeyStore, StoredKeys } from '../../../guards/access/port.js'
 import type { Environment } from '../lmdb/environment.js'
 
 export class EmbeddedKeys implements KeyStore {
@@ -24,6 +24,19 @@ export class EmbeddedKeys implements KeyStore {
     return this.environment.free(() => {
       if (!this.environment.apiKeys.removeSync(name)) return false
       this.put(LOCKED_MARK)
+      return true
+    })
+  }
+
+  change(name: string, hash: string, { expiresAt, ...fields }: KeyChange): Promise<boolean> {
+    return this.environment.write(() => {
+      const text = this.environment.apiKeys.get(name)
+      const record = text === undefined ? undefined : (JSON.parse(text) as KeyRecord)
+      if (record?.hash !== hash) return false
+      const changed = { ...record, ...fields }
+      if (expiresAt === null) delete changed.expiresAt
+      else if (expiresAt !== undefined) changed.expiresAt = expiresAt
+      this.put(changed)
       return true
     })
   }

@@ -3,19 +3,19 @@ import {
   checkpointedRecord,
   claimedRecord,
   type LeasedImport,
+  latest,
+  notBegun,
   publicImport,
 } from '../../../guards/allowlist/import/stored-import.js'
-import type {
-  BatchOutcome,
-  BeginOutcome,
-  BulkStore,
-  ImportCheckpoint,
-  ImportRecord,
-  ImportRequest,
-  ImportSession,
-  ReplaceCounts,
-  ReplaceOutcome,
-  SortedCustomers,
+import {
+  type BatchOutcome,
+  type BeginOutcome,
+  type BulkStore,
+  type ImportRecord,
+  type ImportRequest,
+  type ImportSession,
+  MAX_LISTED_IMPORTS,
+  type ReplaceOutcome,
 } from '../../../guards/allowlist/port.js'
 import type { Environment } from '../lmdb/environment.js'
 import type { Catalog } from './catalog.js'
@@ -55,13 +55,8 @@ export class EmbeddedBulk implements BulkStore {
     if (list === undefined) return { outcome: 'list-not-found' }
     const session: ImportSession = { ...request, incarnation: list.no }
     const existing = this.records.read(list.no, request.importId)
-    if (existing !== undefined) {
-      if (existing.mode !== request.mode) return { outcome: 'other-mode' }
-      if (existing.state === 'completed') {
-        return { outcome: 'completed', session, record: publicImport(existing, now) }
-      }
-      if (this.records.isLive(list.no, request.importId, now)) return { outcome: 'import-running' }
-    }
+    const ended = notBegun(session, existing, now)
+    if (ended !== undefined) return ended
     if (request.mode === 'replace') {
       const refused = this.beginReplace(request.listId, list, request.importId, now)
       if (refused !== undefined) return refused
@@ -113,14 +108,7 @@ export class EmbeddedBulk implements BulkStore {
     }
   }
 
-  async add(
-    session: ImportSession,
-    run: SortedCustomers,
-    from: number,
-    to: number,
-    advance: (added: number, unchanged: number) => ImportCheckpoint,
-    now: number,
-  ): Promise<BatchOutcome> {
+  async add(...[session, run, from, to, advance, now]: Parameters<BulkStore['add']>): Promise<BatchOutcome> {
     return this.environment.writeNow((): BatchOutcome => {
       const owned = this.records.owned(session)
       if (typeof owned === 'string') return { outcome: owned }
@@ -147,11 +135,7 @@ export class EmbeddedBulk implements BulkStore {
     })
   }
 
-  async renew(
-    session: ImportSession,
-    checkpoint: ImportCheckpoint | undefined,
-    now: number,
-  ): Promise<boolean> {
+  async renew(...[session, checkpoint, now]: Parameters<BulkStore['renew']>): Promise<boolean> {
     return this.environment.write(() => {
       const owned = this.records.owned(session)
       if (typeof owned === 'string') return false
@@ -161,23 +145,12 @@ export class EmbeddedBulk implements BulkStore {
     })
   }
 
-  replace(
-    session: ImportSession,
-    runs: AsyncIterable<SortedCustomers>,
-    advance: (counts: ReplaceCounts) => ImportCheckpoint,
-    now: () => number,
-  ): Promise<ReplaceOutcome> {
+  replace(...[session, runs, advance, now]: Parameters<BulkStore['replace']>): Promise<ReplaceOutcome> {
     const { environment, catalog, records, journal } = this
     return new Replacement({ environment, catalog, records, journal }, session, advance, now).run(runs)
   }
 
-  async finish(
-    session: ImportSession,
-    checkpoint: ImportCheckpoint,
-    state: ImportRecord['state'],
-    error: string | undefined,
-    now: number,
-  ): Promise<{ customerCount: number; token: string } | undefined> {
+  async finish(...[session, checkpoint, state, error, now]: Parameters<BulkStore['finish']>) {
     return this.environment.write(() => {
       const owned = this.records.owned(session)
       if (owned === 'list-not-found') return undefined
@@ -202,5 +175,12 @@ export class EmbeddedBulk implements BulkStore {
     const list = this.catalog.read(listId)
     const record = list && this.records.read(list.no, importId)
     return record && publicImport(record, now)
+  }
+
+  async list(listId: string, limit: number, now: number): Promise<ImportRecord[]> {
+    this.environment.refresh()
+    const list = this.catalog.read(listId)
+    const records = list === undefined ? [] : this.records.list(list.no, MAX_LISTED_IMPORTS)
+    return latest(records, limit).map((record) => publicImport(record, now))
   }
 }

@@ -1,3 +1,4 @@
+import type { Position } from '../../../guards/allowlist/changes/port.js'
 import type {
   CheckedList,
   CheckStore,
@@ -35,6 +36,10 @@ export class EmbeddedChecks implements CheckStore, CheckView {
 
   readToken(token: string): WriteToken {
     return this.catalog.readToken(token)
+  }
+
+  tokenAt({ incarnation }: CheckedList, [log]: Position): string | undefined {
+    return log && this.catalog.token(incarnation, log.sequence)
   }
 
   list(listId: string): CheckedList | undefined {

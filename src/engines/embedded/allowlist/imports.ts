@@ -2,7 +2,7 @@ import { isLive, type LeasedImport } from '../../../guards/allowlist/import/stor
 import type { ImportSession } from '../../../guards/allowlist/port.js'
 import type { Environment } from '../lmdb/environment.js'
 import type { Catalog } from './catalog.js'
-import { importKey } from './keys.js'
+import { importKey, listEnd, listStart } from './keys.js'
 import type { StoredList } from './meta.js'
 
 /** Import records. Everything but `read` runs in a write transaction of the caller. */
@@ -15,6 +15,12 @@ export class ImportRecords {
   read(no: number, importId: string): LeasedImport | undefined {
     const bytes = this.environment.imports.getBinary(importKey(no, importId))
     return bytes && (JSON.parse(bytes.toString()) as LeasedImport)
+  }
+
+  /** In the order of their ids. */
+  list(no: number, limit: number): LeasedImport[] {
+    const range = { start: listStart(no), end: listEnd(no), limit }
+    return Array.from(this.environment.imports.getRange(range), ({ value }) => JSON.parse(value.toString()))
   }
 
   store(no: number, record: LeasedImport): void {

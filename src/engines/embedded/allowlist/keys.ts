@@ -1,3 +1,4 @@
+import { isUuid } from '../../../core/identifiers.js'
 import {
   MAX_CUSTOMER_KEY_LENGTH,
   UUID_TAG,
@@ -116,6 +117,30 @@ export function listStart(list: number): Uint8Array {
   writeNumber(list, start, 0)
   return start
 }
+
+interface Bounds {
+  start: Uint8Array
+  /** Not included. */
+  end: Uint8Array
+}
+
+export const listBounds = (list: number): Bounds => ({ start: listStart(list), end: listEnd(list) })
+
+const UUID_FORM = '00000000-0000-0000-0000-000000000000'
+
+/** Where the members are whose ids begin with a prefix, in key order. UUIDs and other ids are stored apart. */
+export function prefixBounds(list: number, prefix: string): Bounds[] {
+  const others = { start: memberKey(list, prefix), end: after(memberKey(list, prefix)) }
+  const rest = UUID_FORM.slice(prefix.length)
+  // UUIDs are stored in lower case.
+  if (prefix !== prefix.toLowerCase() || !isUuid(prefix + rest)) return [others]
+  const last = memberKey(list, prefix + rest.replaceAll('0', 'f'))
+  const uuids = { start: memberKey(list, prefix + rest), end: after(last) }
+  return prefix.length === UUID_FORM.length ? [uuids] : [uuids, others]
+}
+
+/** Behind all keys that begin with this one: no byte of a key is higher. */
+const after = (key: Uint8Array): Uint8Array => Uint8Array.of(...key, 0xff)
 
 export function memberKey(list: number, customerId: string): Uint8Array {
   const key = new Uint8Array(4 + MAX_CUSTOMER_KEY_LENGTH)

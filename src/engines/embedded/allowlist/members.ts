@@ -2,7 +2,6 @@ import { readCustomerKey } from '../../../guards/allowlist/customer-key.js'
 import { addedRow, removedRow } from '../../../guards/allowlist/generation-changes.js'
 import type {
   AddOutcome,
-  MemberAttributes,
   MemberPage,
   MemberRecord,
   MemberStore,
@@ -15,7 +14,7 @@ import type { EmbeddedAudit } from '../audit/store.js'
 import type { Environment } from '../lmdb/environment.js'
 import type { Catalog } from './catalog.js'
 import type { Journal } from './journal.js'
-import { CustomerRef, listEnd, listStart, memberKey, readNumber, reverseBounds } from './keys.js'
+import { CustomerRef, listBounds, memberKey, prefixBounds, readNumber, reverseBounds } from './keys.js'
 import { decodeRow, isMember, type Row, toMember, visible } from './member-row-codec.js'
 import { MemberRows, tally } from './member-rows.js'
 import type { StoredList } from './meta.js'
@@ -37,13 +36,7 @@ export class EmbeddedMembers implements MemberStore {
     this.rows = new MemberRows(environment)
   }
 
-  add(
-    listId: string,
-    customerId: string,
-    attributes: MemberAttributes,
-    now: number,
-    note?: PreparedEntry,
-  ): Promise<AddOutcome> {
+  add(...[listId, customerId, attributes, now, note]: Parameters<MemberStore['add']>): Promise<AddOutcome> {
     return this.environment.write((): AddOutcome => {
       const list = this.catalog.read(listId)
       if (list === undefined) return { outcome: 'list-not-found' }
@@ -104,19 +97,25 @@ export class EmbeddedMembers implements MemberStore {
     return visible(row, list.generation) ? row : undefined
   }
 
-  async page(listId: string, after: string | undefined, limit: number): Promise<MemberPage | undefined> {
+  async page(
+    ...[listId, after, limit, prefix]: Parameters<MemberStore['page']>
+  ): Promise<MemberPage | undefined> {
     this.environment.refresh()
     const list = this.catalog.read(listId)
     if (list === undefined) return undefined
-    const start = after === undefined ? listStart(list.no) : memberKey(list.no, after)
+    const behind = after === undefined ? undefined : memberKey(list.no, after)
     const members: MemberRecord[] = []
     let scanned = 0
-    for (const { key, value } of this.environment.members.getRange({ start, end: listEnd(list.no) })) {
-      const customerId = readCustomerKey(key, 4, key.length)
-      if (customerId === after) continue
-      const row = decodeRow(value)
-      if (visible(row, list.generation)) members.push(toMember(customerId, row, list.generation))
-      if (members.length === limit || ++scanned === MAX_SCANNED) return { members, next: customerId }
+    for (const range of prefix === undefined ? [listBounds(list.no)] : prefixBounds(list.no, prefix)) {
+      const isFurther = behind !== undefined && Buffer.compare(behind, range.start) > 0
+      const start = isFurther ? behind : range.start
+      for (const { key, value } of this.environment.members.getRange({ start, end: range.end })) {
+        const customerId = readCustomerKey(key, 4, key.length)
+        if (customerId === after) continue
+        const row = decodeRow(value)
+        if (visible(row, list.generation)) members.push(toMember(customerId, row, list.generation))
+        if (members.length === limit || ++scanned === MAX_SCANNED) return { members, next: customerId }
+      }
     }
     return { members }
   }

@@ -1,10 +1,11 @@
+import { labelsOf } from '../../../guards/allowlist/labels.js'
 import type { StoredConfig } from '../../../guards/allowlist/pause.js'
 import type { CheckedList, ListRecord } from '../../../guards/allowlist/port.js'
-import type { AllowlistType, Precision } from '../../../guards/allowlist/types.js'
+import type { AllowlistType, ListLabels, Precision } from '../../../guards/allowlist/types.js'
 import { assertListShape, listJson } from '../../../guards/allowlist/unreadable.js'
 
 /** A list as stored in `lists`, by id. Values that change with every write are in `counters`. */
-export interface StoredList {
+export interface StoredList extends ListLabels {
   /**
    * The list's number, never used again. Members are stored under it, so a new list never finds members of a deleted
    * one.
@@ -89,5 +90,5 @@ export function listOf(id: string, stored: StoredList): EmbeddedList {
 
 export function recordOf(id: string, stored: StoredList, { customerCount, updatedAt }: Counters): ListRecord {
   const { generation: _, ...list } = listOf(id, stored)
-  return { ...list, customerCount, updatedAt }
+  return { ...list, ...labelsOf(stored), customerCount, updatedAt }
 }

@@ -35,6 +35,17 @@ export class Sweeper implements UpkeepStore {
     this.records = new ImportRecords(environment, catalog)
   }
 
+  /** Whether a sweep has something to look at. */
+  hasDue(now: number): boolean {
+    this.environment.refresh()
+    const { imports, builds } = this.environment
+    return (
+      this.expired(now, 1).length > 0 ||
+      [imports, builds].some((rows) => Array.from(rows.getKeys({ limit: 1 })).length > 0) ||
+      pendingSweeps(this.environment, 1).length > 0
+    )
+  }
+
   async sweep(now: number): Promise<{ swept: number; more: boolean }> {
     this.environment.refresh()
     const expired = await this.removeExpired(now)
@@ -127,12 +138,14 @@ export class Sweeper implements UpkeepStore {
     else this.rows.put(after, row)
   }
 
-  private async removeExpired(now: number): Promise<number> {
+  private expired(now: number, limit: number): unknown[] {
     const time = Buffer.alloc(6)
     time.writeUIntBE(now + 1, 0, 6)
-    const due = Array.from(
-      this.environment.expiry.getKeys({ start: Uint8Array.of(0), end: time, limit: EXPIRED_PER_STEP }),
-    )
+    return Array.from(this.environment.expiry.getKeys({ start: Uint8Array.of(0), end: time, limit }))
+  }
+
+  private async removeExpired(now: number): Promise<number> {
+    const due = this.expired(now, EXPIRED_PER_STEP)
     if (due.length === 0) return 0
     await this.environment.free(() => {
       for (const key of due as Uint8Array[]) this.expire(key, now)

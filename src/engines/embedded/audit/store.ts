@@ -1,8 +1,7 @@
 import { boundAt } from '../../../guards/audit/entry-id.js'
 import type { AuditPart, AuditStore, PreparedEntry, StoredEntry } from '../../../guards/audit/port.js'
 import type { Environment } from '../lmdb/environment.js'
-
-const SWEPT_AT_ONCE = 1000
+import { sweepDue } from '../lmdb/sweep-due.js'
 
 /** The audit trail: one row per entry, by its id. In the environment of the lists, and as durable. */
 export class EmbeddedAudit implements AuditStore {
@@ -33,13 +32,18 @@ export class EmbeddedAudit implements AuditStore {
     return entries.length < limit ? { entries } : { entries, next: entries.at(-1)!.id }
   }
 
-  async sweep(before: number): Promise<{ more: boolean }> {
-    if (this.due(before, 1).length === 0) return { more: false }
-    return this.environment.free(() => {
-      const due = this.due(before, SWEPT_AT_ONCE)
-      for (const id of due) this.environment.audit.removeSync(id)
-      return { more: due.length === SWEPT_AT_ONCE }
-    })
+  hasDue(before: number): boolean {
+    this.environment.refresh()
+    return this.due(before, 1).length > 0
+  }
+
+  sweep(before: number): Promise<{ more: boolean }> {
+    const { environment } = this
+    return sweepDue(
+      environment,
+      (limit) => this.due(before, limit),
+      (id) => environment.audit.removeSync(id),
+    )
   }
 
   private due(before: number, limit: number): string[] {

@@ -16,7 +16,7 @@ export function openCacheStores(options: CacheEnvironmentOptions, opening: Openi
 }
 
 type CacheStores = ReturnType<typeof openCacheStores>
-type Opened = CacheStores & { store: CacheStore; writer: Writer<CacheStores> }
+type Opened = CacheStores & { store: CacheStore; writer: Writer<CacheStores> | undefined }
 
 /** How long to wait for a stopped process that holds the lock of the cache. */
 const PATIENCE_MS = 200
@@ -45,9 +45,12 @@ export class CacheLink implements CacheStore {
   constructor(
     private readonly options: () => CacheEnvironmentOptions,
     private readonly timeoutMs: number,
+    /** Whether writes run on the calling thread too. */
+    private readonly writesHere: boolean,
   ) {}
 
   readonly read = this.forward('read')
+  readonly list = this.forward('list')
   readonly begin = this.forward('begin')
   readonly store = this.forward('store')
   readonly renew = this.forward('renew')
@@ -73,13 +76,13 @@ export class CacheLink implements CacheStore {
     const { opened } = this
     if (opened === undefined) return true
     opened.cache.stop()
-    const isOver = await opened.writer.close()
+    const isOver = (await opened.writer?.close()) ?? true
     await opened.environment.close()
     return isOver
   }
 
   /** Async: also what opening throws is a rejection. */
-  private forward<Verb extends 'read' | (typeof WRITES)[number]>(verb: Verb): CacheStore[Verb] {
+  private forward<Verb extends 'read' | 'list' | (typeof WRITES)[number]>(verb: Verb): CacheStore[Verb] {
     const call = async (...args: unknown[]): Promise<unknown> =>
       (this.tier()[verb] as (...args: unknown[]) => Promise<unknown>)(...args)
     return call as CacheStore[Verb]
@@ -105,6 +108,7 @@ export class CacheLink implements CacheStore {
   private open(): Opened {
     const options = this.options()
     const stores = this.openStores(options)
+    if (this.writesHere) return { ...stores, writer: undefined, store: stores.cache }
     const thread = new URL('./thread.js', import.meta.url)
     const writer = new Writer<CacheStores>(options, stores.environment, this.timeoutMs, thread)
     return { ...stores, writer, store: writer.forward('cache', stores.cache, WRITES) }

@@ -1,3 +1,5 @@
+import { type Listing, type ListingRequest, MAX_EXAMINED } from '../../../core/listing.js'
+import { listedEntry } from '../../../guards/cache/listed-entry.js'
 import type {
   CacheItem,
   CacheNotice,
@@ -5,6 +7,7 @@ import type {
   FillClaim,
   FilledItem,
   FillStart,
+  ListedEntry,
   StoredValue,
   StoreOutcome,
 } from '../../../guards/cache/port.js'
@@ -133,6 +136,26 @@ export class EmbeddedCache implements CacheStore {
           this.use.put(space, key, withEnd(row, now + keepMs))
       }
     })
+  }
+
+  async list(
+    space: string,
+    { prefix, after, limit }: ListingRequest,
+    now: number,
+  ): Promise<Listing<ListedEntry>> {
+    this.environment.refresh()
+    const items: ListedEntry[] = []
+    let examined = 0
+    const { cacheEntries } = this.environment
+    for (const row of cacheEntries.getKeys({ start: [space, after ?? prefix], end: [`${space}\x01`] })) {
+      const key = (row as string[])[1]!
+      if (key === after) continue
+      if (!key.startsWith(prefix)) break
+      const entry = this.entry(space, key, now)
+      if (entry !== undefined) items.push(listedEntry(key, entry))
+      if (items.length === limit || ++examined === MAX_EXAMINED) return { items, next: key }
+    }
+    return { items }
   }
 
   removeTag(space: string, tag: string): Promise<void> {

@@ -1,5 +1,5 @@
-import type { Durability } from '../lmdb/environment.js'
 import type { SnapshotReader } from '../lmdb/snapshot-reader.js'
+import type { Durability } from '../options.js'
 
 export interface EmbeddedFacts {
   directory: string

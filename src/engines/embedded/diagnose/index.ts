@@ -13,9 +13,9 @@ import {
 import { keysFound, storedKeys } from '../../../guards/access/lock-mark.js'
 import type { KeyRecord } from '../../../guards/access/port.js'
 import { DEFAULT_EMBEDDED } from '../defaults.js'
-import type { EmbeddedOptions } from '../index.js'
 import { SnapshotReader } from '../lmdb/snapshot-reader.js'
 import { mainDirectory, refuseOlderLayout } from '../lmdb/store-directory.js'
+import type { EmbeddedOptions } from '../options.js'
 import { buildCheck, formatCheck, importCheck, indexCheck, rowCheck } from './contents.js'
 import type { EmbeddedFacts } from './context.js'
 import {

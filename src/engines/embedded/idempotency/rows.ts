@@ -1,4 +1,4 @@
-import type { StoredResponse } from '../../../guards/idempotency/port.js'
+import type { ListedRecord, StoredResponse } from '../../../guards/idempotency/port.js'
 import type { OwnedRecord } from '../../../guards/idempotency/transitions.js'
 import type { RecordKey } from '../../../guards/idempotency/types.js'
 
@@ -13,6 +13,18 @@ export function packRecord({ key: _, response, ...rest }: OwnedRecord): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeUInt32LE(headBytes.length)
   return Buffer.concat([length, headBytes, bytesOf(response)])
+}
+
+/** What a listing says of a record. */
+export function unpackHead(key: RecordKey, row: Buffer): ListedRecord {
+  const end = LENGTH_BYTES + row.readUInt32LE(0)
+  const head = JSON.parse(row.toString('utf8', LENGTH_BYTES, end)) as Head
+  const { status, requestHash, attempt, createdAt, updatedAt, expiresAt, leaseUntil, omittedBytes, error } =
+    head
+  return {
+    ...{ key, status, requestHash, attempt, createdAt, updatedAt, expiresAt },
+    ...{ leaseUntil, omittedBytes, error },
+  }
 }
 
 export function unpackRecord(key: RecordKey, row: Buffer): OwnedRecord {

@@ -1,8 +1,10 @@
+import { type Listing, type ListingRequest, MAX_EXAMINED, placeParts } from '../../../core/listing.js'
 import type {
   Claim,
   ClaimOutcome,
   Completion,
   IdempotencyStore,
+  ListedRecord,
   OwnerOutcome,
   StoredRecord,
 } from '../../../guards/idempotency/port.js'
@@ -19,11 +21,13 @@ import {
 } from '../../../guards/idempotency/transitions.js'
 import type { RecordKey } from '../../../guards/idempotency/types.js'
 import type { Environment } from '../lmdb/environment.js'
-import { packRecord, unpackRecord } from './rows.js'
+import { packRecord, unpackHead, unpackRecord } from './rows.js'
 
 /** Records are at [`record`, operation, key]. Rows at [`until`, time, …] find the expired ones. */
 const RECORD = 'record'
 const UNTIL = 'until'
+/** Sorts behind all records. */
+const BEHIND_RECORDS = 'record~'
 const SWEPT_PER_STEP = 500
 const NOTHING = Buffer.alloc(0)
 
@@ -72,6 +76,35 @@ export class EmbeddedIdempotency implements IdempotencyStore {
     this.environment.refresh()
     const record = this.get(key)
     return isLive(record, now) ? told(record as OwnedRecord) : undefined
+  }
+
+  async list(
+    { operation, prefix, after, limit }: ListingRequest & { operation?: string },
+    now: number,
+  ): Promise<Listing<ListedRecord>> {
+    this.environment.refresh()
+    const { idempotency } = this.environment
+    const behind = after === undefined ? undefined : placeParts(after, 2)
+    const first = operation === undefined ? [RECORD] : [RECORD, operation, prefix]
+    const start = behind === undefined ? first : [RECORD, ...behind]
+    const items: ListedRecord[] = []
+    let examined = 0
+    for (const row of idempotency.getKeys({ start, end: [BEHIND_RECORDS] })) {
+      const [, ofOperation, key] = row as string[]
+      if (ofOperation === behind?.[0] && key === behind?.[1]) continue
+      if (operation !== undefined && (ofOperation !== operation || !key!.startsWith(prefix))) break
+      const record = key!.startsWith(prefix) ? this.head({ operation: ofOperation!, key: key! }) : undefined
+      if (record !== undefined && record.expiresAt > now) items.push(record)
+      const isFull = items.length === limit || ++examined === MAX_EXAMINED
+      if (isFull) return { items, next: JSON.stringify([ofOperation, key]) }
+    }
+    return { items }
+  }
+
+  /** Without the response, which is not read. */
+  private head(key: RecordKey): ListedRecord | undefined {
+    const bytes = this.environment.idempotency.getBinaryFast(rowOf(key))
+    return bytes && unpackHead(key, bytes)
   }
 
   remove(key: RecordKey): Promise<boolean> {

@@ -1,11 +1,12 @@
 import { statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Database, DatabaseOptions, RootDatabase } from 'lmdb'
+import type { RootDatabase } from 'lmdb'
 import { CatracaError } from '../../../core/errors.js'
 import { every, soon } from '../../../core/timers.js'
-import { expiryKeys, memberKeys, reverseKeys } from '../allowlist/keys.js'
+import type { Durability } from '../options.js'
 import { CommitLock, holding } from './commit-lock.js'
 import { inspectDataFile } from './data-file.js'
+import { Databases } from './databases.js'
 import { behindGate, type ExitGate, working } from './exit-gate.js'
 import { storeError } from './failures.js'
 import { giveToOwner, refuseNetworkFileSystem } from './file-system.js'
@@ -15,12 +16,6 @@ import { usedBytes } from './used-bytes.js'
 
 /** Increased when the layout changes. A store with a higher number is refused. */
 export const FORMAT_VERSION = 1
-
-/**
- * `disk`: an acknowledged write survives a power loss. `process`: it survives a crash of the process, and is flushed
- * to disk within a second. After a power loss the file may be damaged, if the file system reorders writes.
- */
-export type Durability = 'process' | 'disk'
 
 export interface EnvironmentOptions {
   directory: string
@@ -55,14 +50,6 @@ interface PendingChange {
   reject(error: unknown): void
 }
 
-type Binary = Database<Buffer, Uint8Array>
-// lmdb types keys narrowly; the key encoders take key objects as well as bytes.
-// biome-ignore lint/suspicious/noExplicitAny: see above
-type Keyed = Database<Buffer, any>
-
-// `keyEncoder` is documented by lmdb and missing from its types.
-const keyed = (keyEncoder: object): DatabaseOptions => ({ encoding: 'binary', keyEncoder }) as DatabaseOptions
-
 const ABORTABLE_SYNC_COMMIT = 0x3
 const NO_DISK_FLUSH = 0x10000
 const SYNC_INTERVAL_MS = 1000
@@ -83,44 +70,7 @@ const RESERVED_BYTES = 4 * 1024 * 1024
 const PULSE = new Uint8Array(4)
 
 /** LMDB in one directory: its databases, its write transactions and its read snapshots. */
-export class Environment {
-  readonly settings: Database<string, string>
-  readonly lists: Database<string, string>
-  /** List number → list id. */
-  readonly numbers: Database<string, Uint8Array>
-  readonly counters: Binary
-  readonly members: Keyed
-  readonly reverse: Keyed
-  readonly expiry: Keyed
-  readonly imports: Binary
-  readonly log: Binary
-  readonly manifests: Database<string, Uint8Array>
-  readonly pages: Binary
-  /** The build leases of the indexes. */
-  readonly builds: Database<string, Uint8Array>
-  /** How often each list was checked, by list id. */
-  readonly uses: Database<string, string>
-  readonly sweeps: Database<string, string>
-  readonly apiKeys: Database<string, string>
-  /** Rate-limit states and used leases. They live in a separate environment, see rate-limit/counters.ts. */
-  readonly limitStates: Database<string, string[]>
-  readonly leases: Database<string, string>
-  readonly limitConfigs: Database<string, string[]>
-  readonly entities: Database<string, string>
-  readonly usage: Database<string, (string | number)[]>
-  readonly idempotency: Database<Buffer, (string | number)[]>
-  readonly codes: Database<string, (string | number)[]>
-  readonly tokens: Database<string, (string | number)[]>
-  /** Audit entries by id. */
-  readonly audit: Database<string, string>
-  /** Locks and their owners by lock name. */
-  readonly locks: Database<string, string>
-  /** Cache entries by space and key, in a separate environment too; see cache/link.ts. */
-  readonly cacheEntries: Database<Buffer, string[]>
-  readonly cacheFills: Database<string, string[]>
-  /** Number of the last invalidation of a space, or of a tag in it. */
-  readonly cacheMarks: Database<string, string[]>
-  readonly cacheNotices: Database<string, number>
+export class Environment extends Databases {
   /** Increases whenever reads may see a newer state of the store than before. */
   snapshot = 0
   /** Write transactions of this thread: begun, and failed. */
@@ -140,52 +90,17 @@ export class Environment {
   private roomInsideUntil = 0
   private waiting: PendingChange[] = []
   private readonly commitFlags: number
-  private readonly databases: readonly Database[]
 
   private constructor(
-    private readonly root: RootDatabase,
+    root: RootDatabase,
     private readonly commitLock: CommitLock | undefined,
     readonly options: EnvironmentOptions,
   ) {
+    super(root)
     this.commitFlags = ABORTABLE_SYNC_COMMIT | (options.durability === 'disk' ? 0 : NO_DISK_FLUSH)
     if (options.durability === 'process') {
       this.syncTimer = every(() => this.sync(), SYNC_INTERVAL_MS).unref()
     }
-    const text = { encoding: 'string', keyEncoding: 'ordered-binary' } as const
-    const binary = { encoding: 'binary', keyEncoding: 'binary' } as const
-    this.settings = root.openDB('settings', text)
-    this.lists = root.openDB('lists', text)
-    this.numbers = root.openDB('numbers', { encoding: 'string', keyEncoding: 'binary' })
-    this.counters = root.openDB('counters', binary)
-    this.members = root.openDB('members', keyed(memberKeys))
-    this.reverse = root.openDB('reverse', keyed(reverseKeys))
-    this.expiry = root.openDB('expiry', keyed(expiryKeys))
-    this.imports = root.openDB('imports', binary)
-    const named = { encoding: 'string', keyEncoding: 'binary' } as const
-    this.log = root.openDB('log', binary)
-    this.manifests = root.openDB('manifests', named)
-    this.pages = root.openDB('pages', binary)
-    this.builds = root.openDB('builds', named)
-    this.uses = root.openDB('uses', text)
-    this.sweeps = root.openDB('sweeps', text)
-    this.apiKeys = root.openDB('api-keys', text)
-    this.limitStates = root.openDB('limit-states', text)
-    this.leases = root.openDB('leases', text)
-    this.limitConfigs = root.openDB('limit-configs', text)
-    this.entities = root.openDB('entities', text)
-    this.usage = root.openDB('usage', text)
-    this.idempotency = root.openDB('idempotency', { encoding: 'binary', keyEncoding: 'ordered-binary' })
-    this.codes = root.openDB('codes', text)
-    this.tokens = root.openDB('tokens', text)
-    this.audit = root.openDB('audit', text)
-    this.locks = root.openDB('locks', text)
-    this.cacheEntries = root.openDB('cache-entries', { encoding: 'binary', keyEncoding: 'ordered-binary' })
-    this.cacheFills = root.openDB('cache-fills', text)
-    this.cacheMarks = root.openDB('cache-marks', text)
-    this.cacheNotices = root.openDB('cache-notices', text)
-    this.databases = Object.values(this).filter(
-      (value) => value !== root && typeof value?.getRange === 'function',
-    )
     for (const database of [root, ...this.databases]) {
       // lmdb begins a new read transaction in the first read of a turn, and says so only here.
       ;(database as unknown as NodeJS.EventEmitter).addListener('begin-transaction', () => {

@@ -1,12 +1,14 @@
 import { accessSync, constants, existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { RootDatabase, RootDatabaseOptionsWithPath } from 'lmdb'
 import { CatracaError } from '../../../core/errors.js'
+import { requirePackage } from '../../../core/packages.js'
 import { OWNER_FILE } from './private-files.js'
 
-/** Loaded as CommonJS: that is a single file, which each thread loads in half the time. */
-export const { ABORT, openAsClass } = createRequire(import.meta.url)('lmdb') as typeof import('lmdb')
+export const { ABORT, openAsClass } = requirePackage<typeof import('lmdb')>(
+  'lmdb',
+  'an embedded: or memory: store',
+)
 
 const RETRY_FOR_MS = 2000
 const LONGEST_PAUSE_MS = 10

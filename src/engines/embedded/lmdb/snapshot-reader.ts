@@ -72,6 +72,17 @@ export class SnapshotReader {
     }
   }
 
+  /** How many rows each database has. */
+  rows(): Record<string, number> {
+    const names = [...this.root.getKeys()].map(String)
+    return Object.fromEntries(
+      names.map((name) => [
+        name,
+        (this.binary(name)?.getStats() as { entryCount?: number })?.entryCount ?? 0,
+      ]),
+    )
+  }
+
   readers(): number[] {
     return readersOf(this.root.readerList())
   }

@@ -1,6 +1,7 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { CatracaError } from '../../../core/errors.js'
 import { unpackError } from '../../../core/packed-error.js'
+import { startThread } from '../../../core/thread-files.js'
 import { later } from '../../../core/timers.js'
 import type { Stores } from '../stores.js'
 import type { Environment, EnvironmentOptions } from './environment.js'
@@ -58,7 +59,7 @@ export class Writer<All extends object = Stores> {
   }
 
   private start(): Worker {
-    const worker = new Worker(this.thread, {
+    const worker = startThread(this.thread, {
       workerData: this.options,
       // Not the flags of this process: some, such as --input-type, apply only to its entry file.
       execArgv: [],

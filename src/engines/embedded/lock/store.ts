@@ -1,8 +1,10 @@
+import { type Listing, type ListingRequest, MAX_EXAMINED } from '../../../core/listing.js'
 import { every } from '../../../core/timers.js'
 import {
   type Attempt,
   type AttemptOutcome,
   FENCE_KEPT_MS,
+  type ListedLock,
   type LockStore,
   nextFence,
   type OwnerOutcome,
@@ -53,6 +55,20 @@ export class EmbeddedLocks implements LockStore {
     return { isHeld, fence: row[0], expiresAt: isHeld ? row[1] : undefined }
   }
 
+  async list({ prefix, after, limit }: ListingRequest, now: number): Promise<Listing<ListedLock>> {
+    this.environment.refresh()
+    const items: ListedLock[] = []
+    let examined = 0
+    for (const { key: name, value } of this.environment.locks.getRange(startAt(after ?? prefix))) {
+      if (name === after) continue
+      if (!name.startsWith(prefix)) break
+      const row = JSON.parse(value) as Row
+      if (holderOf(row, now) !== undefined) items.push({ name, fence: row[0], expiresAt: row[1] })
+      if (items.length === limit || ++examined === MAX_EXAMINED) return { items, next: name }
+    }
+    return { items }
+  }
+
   remove(name: string, now: number): Promise<boolean> {
     return this.environment.free(() => {
       const row = this.row(name)
@@ -72,6 +88,12 @@ export class EmbeddedLocks implements LockStore {
       clearInterval(this.timer)
       this.timer = undefined
     }
+  }
+
+  /** Whether there are rows to look at. */
+  hasDue(): boolean {
+    this.environment.refresh()
+    return Array.from(this.environment.locks.getKeys({ limit: 1 })).length > 0
   }
 
   /** Deletes fences that were not used for a day. New fences come from the clock, so they are higher. */
@@ -123,6 +145,8 @@ export class EmbeddedLocks implements LockStore {
     this.environment.locks.putSync(name, JSON.stringify(row))
   }
 }
+
+const startAt = (start: string) => (start === '' ? {} : { start })
 
 function holderOf(row: Row | undefined, now: number): string | undefined {
   return row === undefined || row[1] <= now ? undefined : (row[2] ?? undefined)

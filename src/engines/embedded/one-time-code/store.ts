@@ -8,6 +8,7 @@ import type {
   PendingCode,
 } from '../../../guards/one-time-code/port.js'
 import type { Environment } from '../lmdb/environment.js'
+import { sweepDue } from '../lmdb/sweep-due.js'
 
 interface StoredCode {
   salt: string
@@ -26,8 +27,6 @@ const dueOf = (expiresAt: number, { channel, address, purpose }: CodeKey) => {
 }
 
 const NO_CODE = ['none']
-const SWEPT_AT_ONCE = 500
-
 /** One-time codes. In the environment of the lists, and as durable, so that a used code never comes back. */
 export class EmbeddedCodes implements CodeStore {
   constructor(private readonly environment: Environment) {}
@@ -98,20 +97,21 @@ export class EmbeddedCodes implements CodeStore {
     return outcome
   }
 
-  /** Reads first, without the write lock: mostly there is nothing to delete. */
-  async sweep(now: number): Promise<{ more: boolean }> {
-    if (this.due(now, 1).length === 0) return { more: false }
-    return this.environment.free(() => {
-      const due = this.due(now, SWEPT_AT_ONCE)
-      for (const key of due) {
-        const [, , channel, address, purpose] = key as [string, number, CodeKey['channel'], string, string]
-        const code = { channel, address, purpose }
-        // A newer code may have replaced it, with its own due time.
-        if (this.living(code, now) === undefined) this.environment.codes.removeSync(codeOf(code))
-        this.environment.codes.removeSync(key)
-      }
-      return { more: due.length === SWEPT_AT_ONCE }
-    })
+  hasDue(now: number): boolean {
+    this.environment.refresh()
+    return this.due(now, 1).length > 0
+  }
+
+  sweep(now: number): Promise<{ more: boolean }> {
+    const { codes } = this.environment
+    const remove = (key: (string | number)[]) => {
+      const [, , channel, address, purpose] = key as [string, number, CodeKey['channel'], string, string]
+      const code = { channel, address, purpose }
+      // A newer code may have replaced it, with its own due time.
+      if (this.living(code, now) === undefined) codes.removeSync(codeOf(code))
+      codes.removeSync(key)
+    }
+    return sweepDue(this.environment, (limit) => this.due(now, limit), remove)
   }
 
   private due(now: number, limit: number): (string | number)[][] {

@@ -1,10 +1,15 @@
 import { LogFollower } from '../../../core/numbered-log.js'
+import { differs } from '../../../guards/rate-limit/config-set.js'
 import type {
   ConfigBatch,
   ConfigPage,
   ConfigPageRequest,
+  ConfigSetOutcome,
+  ConfigSetStep,
+  EntityPage,
   LimitConfigStore,
 } from '../../../guards/rate-limit/port.js'
+import { configFrom, storedText } from '../../../guards/rate-limit/stored-config.js'
 import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../../guards/rate-limit/types.js'
 import type { Environment } from '../lmdb/environment.js'
 
@@ -40,7 +45,7 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
     return {
       configs: keys.map((key) => {
         const text = limitConfigs.get(keyOf(key))
-        return text === undefined ? undefined : (JSON.parse(text) as LevelConfig)
+        return text === undefined ? undefined : configFrom(text)
       }),
       entity: record === undefined ? undefined : (JSON.parse(record) as EntityRecord),
       schemaVersion: Number(settings.get(SCHEMA) ?? 1),
@@ -60,7 +65,7 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
       if (looked++ === limit) return { items, next: last! }
       last = keyFrom(level, parts)
       if (resource === undefined || last.resource === resource) {
-        items.push({ key: last, config: JSON.parse(value) as LevelConfig })
+        items.push({ key: last, config: configFrom(value) })
       }
     }
     return { items }
@@ -68,7 +73,7 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
 
   write(key: ConfigKey, config: LevelConfig): Promise<void> {
     return this.change(() => {
-      this.environment.limitConfigs.putSync(keyOf(key), JSON.stringify(config))
+      this.environment.limitConfigs.putSync(keyOf(key), storedText(config))
     })
   }
 
@@ -84,6 +89,44 @@ export class EmbeddedLimitConfigs implements LimitConfigStore {
 
   removeEntity(id: string): Promise<boolean> {
     return this.change(() => this.environment.entities.removeSync(id), true)
+  }
+
+  async listEntities(after: string | undefined, limit: number): Promise<EntityPage> {
+    this.environment.refresh()
+    const items: EntityPage['items'] = []
+    for (const { key: id, value } of this.environment.entities.getRange(
+      after === undefined ? {} : { start: after },
+    )) {
+      if (id === after) continue
+      if (items.length === limit) return { items, next: items.at(-1)!.id }
+      items.push({ id, record: JSON.parse(value) as EntityRecord })
+    }
+    return { items }
+  }
+
+  changeAll(steps: readonly ConfigSetStep[]): Promise<ConfigSetOutcome> {
+    return this.change((): ConfigSetOutcome => {
+      const at = steps.flatMap((step, i) => (differs(step, this.stored(step)) ? [i] : []))
+      if (at.length > 0) return { outcome: 'conflict', at, changed: 0 }
+      for (const step of steps) this.store(step)
+      return { outcome: 'changed' }
+    })
+  }
+
+  private stored(step: ConfigSetStep): LevelConfig | EntityRecord | undefined {
+    const { limitConfigs, entities } = this.environment
+    const text = 'key' in step ? limitConfigs.get(keyOf(step.key)) : entities.get(step.entity)
+    if (text === undefined) return undefined
+    return 'key' in step ? configFrom(text) : (JSON.parse(text) as EntityRecord)
+  }
+
+  private store(step: ConfigSetStep): void {
+    const { limitConfigs, entities } = this.environment
+    if ('key' in step) {
+      if (step.config === undefined) limitConfigs.removeSync(keyOf(step.key))
+      else limitConfigs.putSync(keyOf(step.key), storedText(step.config))
+    } else if (step.record === undefined) entities.removeSync(step.entity)
+    else entities.putSync(step.entity, JSON.stringify(step.record))
   }
 
   migrate(schemaVersion: number): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Database, Key } from 'lmdb'
+import { type Listing, type ListingRequest, MAX_EXAMINED, placeParts } from '../../../core/listing.js'
 import { withAdjustment } from '../../../guards/rate-limit/adjustments.js'
 import {
   applicableDelta,
@@ -18,8 +19,13 @@ import { LimitRows, type Row } from './rows.js'
  */
 type LeaseRow = [expiresAt: number, sums: LeaseSums[] | null, adjustments?: string[]]
 
+/** How often to look whether other processes have freed capacity. */
+export const FREED_POLL_MS = 250
+
 const FREED = 'limits-freed'
 const SCANNED_PER_STEP = 2000
+
+export type SubjectListing = ListingRequest & { resource?: string }
 
 export interface TakeRequest {
   subjects: readonly SubjectCosts[]
@@ -83,6 +89,23 @@ export class LimitCounters {
     })
   }
 
+  async list({ resource, prefix, after, limit }: SubjectListing): Promise<Listing<Subject>> {
+    this.environment.refresh()
+    const behind = after === undefined ? undefined : placeParts(after, 2)
+    const start = behind ?? [prefix]
+    const items: Subject[] = []
+    let examined = 0
+    for (const key of this.environment.limitStates.getKeys({ start })) {
+      const [entity, ofResource] = key as string[]
+      if (entity === behind?.[0] && ofResource === behind?.[1]) continue
+      if (!entity!.startsWith(prefix)) break
+      if (resource === undefined || ofResource === resource)
+        items.push({ entity: entity!, resource: ofResource! })
+      if (items.length === limit || ++examined === MAX_EXAMINED) return { items, next: JSON.stringify(key) }
+    }
+    return { items }
+  }
+
   reset({ entity, resource }: Subject): Promise<boolean> {
     return this.environment.free(() => {
       this.bumpFreed()
@@ -128,9 +151,9 @@ export class LimitCounters {
     const { rows } = this
     rows.open()
     lease.subjects.forEach((subject, i) => {
-      const [, before] = rows.row(subject)
-      const states = correct(before, subject.limits, amounts[i]!, lease.takenAt, now)
-      if (states !== undefined) rows.put(subject, states, expiresAt(states, subject.limits, now))
+      const opened = rows.opened(subject)
+      const states = correct(opened.row[1], subject.limits, amounts[i]!, lease.takenAt, now)
+      if (states !== undefined) rows.change(opened, states, expiresAt(states, subject.limits, now))
     })
     rows.store()
     if (amounts.some((ofSubject) => ofSubject.some((amount) => amount < 0))) this.bumpFreed()
@@ -152,14 +175,16 @@ export class LimitCounters {
 }
 
 function takeOne(rows: LimitRows, subjects: readonly SubjectCosts[], now: number): Taken {
-  const before = subjects.map((subject) => rows.row(subject)[1])
+  const opened = subjects.map((subject) => rows.opened(subject))
+  const before = opened.map(({ row }) => row[1])
   const { allowed, views, states } = decide(before, subjects, now)
-  subjects.forEach((subject, i) => {
+  for (let i = 0; i < opened.length; i++) {
     const after = states[i]
-    if (after === undefined) return
-    const longest = views[i]!.reduce((most, { resetMs }) => Math.max(most, resetMs), 0)
-    rows.put(subject, after, now + longest)
-  })
+    if (after === undefined) continue
+    let longest = 0
+    for (const { resetMs } of views[i]!) if (resetMs > longest) longest = resetMs
+    rows.change(opened[i]!, after, now + longest)
+  }
   return { allowed, at: now, views }
 }
 

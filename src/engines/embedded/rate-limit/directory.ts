@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Durability } from '../lmdb/environment.js'
 import { makeDirectory } from '../lmdb/private-files.js'
+import type { Durability } from '../options.js'
 
 const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id'
 const BOOT_PREFIX = 'boot-'

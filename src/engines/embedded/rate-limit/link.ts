@@ -1,7 +1,8 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { CatracaError } from '../../../core/errors.js'
+import type { Listing } from '../../../core/listing.js'
 import { unpackError } from '../../../core/packed-error.js'
-import { soon } from '../../../core/timers.js'
+import { startThread } from '../../../core/thread-files.js'
 import type {
   Freed,
   LeaseOutcome,
@@ -14,16 +15,21 @@ import type { Subject } from '../../../guards/rate-limit/types.js'
 import type { EnvironmentOptions } from '../lmdb/environment.js'
 import type { ExitGate } from '../lmdb/exit-gate.js'
 import { endOrAbandon } from '../lmdb/thread-calls.js'
-import type { TakeRequest } from './counters.js'
-import type { FromLimitThread, LimitCall, ToLimitThread } from './thread.js'
-import { type PackedAnswer, QuestionPacker, readAnswer } from './wire.js'
+import type { SubjectListing } from './counters.js'
+import type {
+  AnswersFromLimitThread,
+  LimitCall,
+  TakesToLimitThread,
+  TextFromLimitThread,
+  TextToLimitThread,
+} from './thread.js'
+import { rejectAll, TurnTakes, type WaitingTake } from './turn-takes.js'
+import { AnswerReader, type PackedAnswers, QuestionPacker } from './wire.js'
 
 interface Pending {
   resolve(result: unknown): void
   reject(error: unknown): void
 }
-
-type WaitingTake = Pending & TakeRequest
 
 /**
  * With more takes in a message, one thread would wait for the other. With fewer, the commits would cost more than the
@@ -36,7 +42,7 @@ export class LimitLink implements LimitStore {
   private worker: Worker | undefined
   private nextId = 1
   private readonly pending = new Map<number, Pending>()
-  private waiting: WaitingTake[] = []
+  private readonly takes = new TurnTakes((takes) => this.sendInParts(takes))
   private readonly packer = new QuestionPacker()
   private readonly listeners = new Set<(freed: Freed) => void>()
   private closed = false
@@ -49,49 +55,45 @@ export class LimitLink implements LimitStore {
 
   /** The calls of one event-loop turn share a message and a transaction. */
   take(subjects: readonly SubjectCosts[], now: number): Promise<Taken> {
-    return new Promise<Taken>((resolve, reject) => {
-      if (this.waiting.length === 0) soon(() => this.sendWaiting())
-      this.waiting.push({ subjects, now, resolve: resolve as Pending['resolve'], reject })
-    })
+    return this.takes.take(subjects, now)
   }
 
-  private sendWaiting(): void {
-    const { waiting } = this
-    this.waiting = []
-    for (let from = 0; from < waiting.length; from += TAKES_PER_MESSAGE) {
-      this.sendTakes(waiting.slice(from, from + TAKES_PER_MESSAGE))
+  private sendInParts(takes: WaitingTake[]): void {
+    for (let from = 0; from < takes.length; from += TAKES_PER_MESSAGE) {
+      this.sendTakes(takes.slice(from, from + TAKES_PER_MESSAGE))
     }
   }
 
   private sendTakes(takes: WaitingTake[]): void {
-    this.call(() => ({ verb: 'take', take: this.packer.pack(takes) })).then(
+    this.send((id) => ({ id, takes: this.packer.pack(takes) }) satisfies TakesToLimitThread).then(
       (answers) => {
-        takes.forEach((take, i) => {
-          take.resolve(readAnswer((answers as PackedAnswer[])[i]!, take))
-        })
+        const reader = new AnswerReader(answers as PackedAnswers)
+        for (const take of takes) take.resolve(reader.next(take))
       },
-      (error) => {
-        for (const { reject } of takes) reject(error)
-      },
+      (error) => rejectAll(takes, error),
     )
   }
 
   adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome> {
-    return this.call(() => ({ verb: 'adjust', lease, adjustment, now })) as Promise<LeaseOutcome>
+    return this.call({ verb: 'adjust', lease, adjustment, now }) as Promise<LeaseOutcome>
   }
 
   giveBack(lease: LeaseUse, now: number): Promise<LeaseOutcome> {
-    return this.call(() => ({ verb: 'giveBack', lease, now })) as Promise<LeaseOutcome>
+    return this.call({ verb: 'giveBack', lease, now }) as Promise<LeaseOutcome>
+  }
+
+  list(request: SubjectListing): Promise<Listing<Subject>> {
+    return this.call({ verb: 'list', request }) as Promise<Listing<Subject>>
   }
 
   reset(subject: Subject): Promise<boolean> {
-    return this.call(() => ({ verb: 'reset', subject })) as Promise<boolean>
+    return this.call({ verb: 'reset', subject }) as Promise<boolean>
   }
 
   /** Without a thread, nothing was ever denied here and there is nothing to sweep. */
   async sweep(now: number): Promise<{ swept: number; more: boolean }> {
     if (this.worker === undefined) return { swept: 0, more: false }
-    return this.call(() => ({ verb: 'sweep', now })) as Promise<{ swept: number; more: boolean }>
+    return this.call({ verb: 'sweep', now }) as Promise<{ swept: number; more: boolean }>
   }
 
   watch(listener: (freed: Freed) => void): () => void {
@@ -99,43 +101,55 @@ export class LimitLink implements LimitStore {
     return () => this.listeners.delete(listener)
   }
 
+  private call(call: LimitCall): Promise<unknown> {
+    return this.send((id) => JSON.stringify({ id, call } satisfies TextToLimitThread))
+  }
+
   /**
-   * `make` runs after the thread is started, because a new thread does not know the limits that were sent to an
+   * `make` runs after the thread is started, because a new thread does not know the names that were sent to an
    * earlier one.
    */
-  private call(make: () => LimitCall): Promise<unknown> {
+  private send(make: (id: number) => string | TakesToLimitThread): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
       const worker = (this.worker ??= this.start())
       const id = this.nextId++
       this.pending.set(id, { resolve, reject })
       worker.ref()
-      worker.postMessage(JSON.stringify({ id, call: make() } satisfies ToLimitThread))
+      worker.postMessage(make(id))
     })
   }
 
   private start(): Worker {
     this.packer.begin()
-    const worker = new Worker(new URL('./thread.js', import.meta.url), {
+    const worker = startThread(new URL('./thread.js', import.meta.url), {
       workerData: this.options(),
       execArgv: [],
     })
-    worker.on('message', (text: string) => this.hear(JSON.parse(text) as FromLimitThread))
+    worker.on('message', (message: string | AnswersFromLimitThread) => {
+      if (typeof message === 'string') this.hear(JSON.parse(message) as TextFromLimitThread)
+      else this.forget(message.id)?.resolve(message.answers)
+    })
     worker.on('error', (error) => this.lose(worker, error))
     worker.on('exit', () => this.lose(worker, undefined))
     return worker
   }
 
-  private hear(message: FromLimitThread): void {
+  private hear(message: TextFromLimitThread): void {
     if (message === 'freed') {
       for (const listener of this.listeners) listener(undefined)
       return
     }
-    const pending = this.pending.get(message.id)
-    this.pending.delete(message.id)
-    if (this.pending.size === 0) this.worker?.unref()
+    const pending = this.forget(message.id)
     if ('error' in message) pending?.reject(unpackError(message.error))
     else pending?.resolve(message.result)
+  }
+
+  private forget(id: number): Pending | undefined {
+    const pending = this.pending.get(id)
+    this.pending.delete(id)
+    if (this.pending.size === 0) this.worker?.unref()
+    return pending
   }
 
   private lose(worker: Worker, cause: unknown): void {
@@ -151,12 +165,12 @@ export class LimitLink implements LimitStore {
 
   /** False: the thread still waits for the lock. */
   async close(): Promise<boolean> {
-    if (this.waiting.length > 0) this.sendWaiting()
+    this.takes.flush()
     this.closed = true
     const { worker } = this
     if (worker === undefined) return true
     worker.ref()
-    worker.postMessage(JSON.stringify('close' satisfies ToLimitThread))
+    worker.postMessage(JSON.stringify('close' satisfies TextToLimitThread))
     return endOrAbandon(worker, this.gate, this.closeTimeoutMs)
   }
 }

@@ -5,7 +5,7 @@ import type { Environment } from '../lmdb/environment.js'
 /** A row of `limit-states`: when all its states expire, and the states. */
 export type Row = [expiresAt: number, states: SubjectState]
 
-interface OpenRow extends Subject {
+export interface OpenRow extends Subject {
   row: Row
   isChanged: boolean
 }
@@ -49,12 +49,7 @@ export class LimitRows {
     this.size = 0
   }
 
-  row(subject: Subject): Row {
-    return this.opened(subject).row
-  }
-
-  put(subject: Subject, states: SubjectState, until: number): void {
-    const opened = this.opened(subject)
+  change(opened: OpenRow, states: SubjectState, until: number): void {
     // A limit that this call does not name may expire later.
     opened.row = [Math.max(opened.row[0], until), states]
     if (opened.isChanged) return
@@ -62,7 +57,7 @@ export class LimitRows {
     this.changed.push(opened)
   }
 
-  private opened({ entity, resource }: Subject): OpenRow {
+  opened({ entity, resource }: Subject): OpenRow {
     let ofResource = this.rows.get(resource)
     if (ofResource === undefined) this.rows.set(resource, (ofResource = new Map()))
     let opened = ofResource.get(entity)

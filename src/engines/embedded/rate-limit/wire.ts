@@ -3,110 +3,181 @@ import type { Rule } from '../../../guards/rate-limit/rule.js'
 import type { TakeRequest } from './counters.js'
 
 /**
- * The messages between the serving thread and the counter thread. To keep them short, a limit is sent once and then
- * named by a number, and an answer is only numbers, in the order of the questions.
+ * The messages between the serving thread and the counter thread. A limit and the names of a subject are sent once
+ * and then named by a number, so a batch of takes, and its answers, are only numbers.
  */
 export type SentLimit = Omit<LimitCost, 'cost'>
-/** For each subject: its entity, its resource, and the number and cost of each limit. */
-export type PackedSubject = [entity: string, resource: string, ...numbersAndCosts: number[]]
-export type PackedQuestion = [now: number, ...subjects: PackedSubject[]]
 
-export interface PackedTake {
-  /** Limits that were not sent before. Their numbers follow the known ones; with `fresh`, numbers start again. */
-  limits?: SentLimit[]
-  fresh?: true
-  questions: PackedQuestion[]
+export interface PackedTakes {
+  /** For each take: time, count of subjects. For each subject: number, count of limits. For each limit: number, cost. */
+  numbers: Float64Array
+  /** Entity and resource of the subjects that were not sent before. Their numbers follow the known ones. */
+  subjects: string[] | undefined
+  /** The same for limits. */
+  limits: SentLimit[] | undefined
+  /** All numbers start again. */
+  fresh: boolean
 }
 
-/** Whether it was allowed, then remaining, reset and retry times of each limit. */
-export type PackedAnswer = number[]
+/** For each take: whether it was allowed, then remaining, reset and retry times of each limit. */
+export type PackedAnswers = Float64Array
 
-/** Limits that a caller passes in a call have rules that never appear again, so the numbers are limited. */
-const MAX_KNOWN = 10_000
+/** Callers choose the names of subjects and, with limits of a call, the rules. So the numbers are limited. */
+const MAX_KNOWN = 50_000
 
 export class QuestionPacker {
-  private numbers = new WeakMap<Rule, Map<string, number>[]>()
-  private known = 0
+  private limits = new WeakMap<Rule, Map<string, number>[]>()
+  private limitCount = 0
+  private subjects = new Map<string, Map<string, number>>()
+  private subjectCount = 0
+  private unsentLimits: SentLimit[] = []
+  private unsentSubjects: string[] = []
 
-  pack(questions: readonly TakeRequest[]): PackedTake {
-    const limits: SentLimit[] = []
-    const fresh = this.known > MAX_KNOWN
+  pack(takes: readonly TakeRequest[]): PackedTakes {
+    const fresh = this.limitCount > MAX_KNOWN || this.subjectCount > MAX_KNOWN
     if (fresh) this.begin()
-    const packed = questions.map(({ subjects, now }): PackedQuestion => {
-      return [now, ...subjects.map((subject) => this.packSubject(subject, limits))]
-    })
+    const numbers: number[] = []
+    for (const { subjects, now } of takes) {
+      numbers.push(now, subjects.length)
+      for (const subject of subjects) this.packSubject(subject, numbers)
+    }
+    const { unsentLimits, unsentSubjects } = this
+    if (unsentLimits.length > 0) this.unsentLimits = []
+    if (unsentSubjects.length > 0) this.unsentSubjects = []
     return {
-      questions: packed,
-      ...(limits.length > 0 && { limits }),
-      ...(fresh && { fresh }),
+      numbers: new Float64Array(numbers),
+      subjects: unsentSubjects.length > 0 ? unsentSubjects : undefined,
+      limits: unsentLimits.length > 0 ? unsentLimits : undefined,
+      fresh,
     }
   }
 
-  /** A new thread does not know the limits that were sent to an earlier one. */
+  /** A new thread does not know what was sent to an earlier one. */
   begin(): void {
-    this.numbers = new WeakMap()
-    this.known = 0
+    this.limits = new WeakMap()
+    this.subjects = new Map()
+    this.limitCount = this.subjectCount = 0
+    this.unsentLimits = []
+    this.unsentSubjects = []
   }
 
-  private packSubject({ entity, resource, limits }: SubjectCosts, unsent: SentLimit[]): PackedSubject {
-    const packed: PackedSubject = [entity, resource]
-    for (const limit of limits) packed.push(this.numberOf(limit, unsent), limit.cost)
-    return packed
+  private packSubject({ entity, resource, limits }: SubjectCosts, numbers: number[]): void {
+    numbers.push(this.subjectNumber(entity, resource), limits.length)
+    for (const limit of limits) numbers.push(this.limitNumber(limit), limit.cost)
   }
 
-  private numberOf({ name, rule, shadow }: LimitCost, unsent: SentLimit[]): number {
-    let byMode = this.numbers.get(rule)
-    if (byMode === undefined) this.numbers.set(rule, (byMode = [new Map(), new Map()]))
+  private subjectNumber(entity: string, resource: string): number {
+    let ofResource = this.subjects.get(resource)
+    if (ofResource === undefined) this.subjects.set(resource, (ofResource = new Map()))
+    let number = ofResource.get(entity)
+    if (number === undefined) {
+      number = this.subjectCount++
+      ofResource.set(entity, number)
+      this.unsentSubjects.push(entity, resource)
+    }
+    return number
+  }
+
+  private limitNumber({ name, rule, shadow }: LimitCost): number {
+    let byMode = this.limits.get(rule)
+    if (byMode === undefined) this.limits.set(rule, (byMode = [new Map(), new Map()]))
     const byName = byMode[Number(shadow)]!
     let number = byName.get(name)
     if (number === undefined) {
-      number = this.known++
+      number = this.limitCount++
       byName.set(name, number)
-      unsent.push({ name, rule, shadow })
+      this.unsentLimits.push({ name, rule, shadow })
     }
     return number
   }
 }
 
+interface KnownSubject {
+  entity: string
+  resource: string
+  /** What it asked the last time. Most subjects ask the same each time. */
+  last: SubjectCosts | undefined
+  lastNumbers: readonly number[]
+}
+
 export class QuestionReader {
   private limits: SentLimit[] = []
+  private subjects: KnownSubject[] = []
 
-  read({ limits, fresh, questions }: PackedTake): TakeRequest[] {
-    if (fresh) this.limits = []
-    if (limits !== undefined) for (const limit of limits) this.limits.push(limit)
-    return questions.map(([now, ...subjects]) => ({
-      now,
-      subjects: subjects.map((one) => this.subject(one)),
-    }))
+  read({ numbers, subjects, limits, fresh }: PackedTakes): TakeRequest[] {
+    if (fresh) {
+      this.limits = []
+      this.subjects = []
+    }
+    for (const limit of limits ?? []) this.limits.push(limit)
+    for (let i = 0; subjects !== undefined && i < subjects.length; i += 2) {
+      const [entity, resource] = [subjects[i]!, subjects[i + 1]!]
+      this.subjects.push({ entity, resource, last: undefined, lastNumbers: [] })
+    }
+    const takes: TakeRequest[] = []
+    for (let at = 0; at < numbers.length; ) {
+      const now = numbers[at++]!
+      const asked: SubjectCosts[] = []
+      for (let left = numbers[at++]!; left > 0; left--) {
+        const subject = this.subjects[numbers[at]!]!
+        const end = at + 2 + 2 * numbers[at + 1]!
+        asked.push(this.costsOf(subject, numbers, at + 2, end))
+        at = end
+      }
+      takes.push({ subjects: asked, now })
+    }
+    return takes
   }
 
-  private subject([entity, resource, ...numbers]: PackedSubject): SubjectCosts {
+  private costsOf(subject: KnownSubject, numbers: Float64Array, from: number, end: number): SubjectCosts {
+    const { entity, resource, last, lastNumbers } = subject
+    if (last !== undefined && isSame(lastNumbers, numbers, from, end)) return last
     const limits: LimitCost[] = []
-    for (let i = 0; i < numbers.length; i += 2) {
+    for (let i = from; i < end; i += 2) {
       const { name, rule, shadow } = this.limits[numbers[i]!]!
       limits.push({ name, rule, shadow, cost: numbers[i + 1]! })
     }
-    return { entity, resource, limits }
+    subject.lastNumbers = Array.from(numbers.subarray(from, end))
+    subject.last = { entity, resource, limits }
+    return subject.last
   }
 }
 
-export function packAnswer({ allowed, views }: Taken): PackedAnswer {
-  const packed: PackedAnswer = [Number(allowed)]
-  for (const ofSubject of views) {
-    for (const { remaining, resetMs, retryAfterMs } of ofSubject)
-      packed.push(remaining, resetMs, retryAfterMs)
-  }
-  return packed
+function isSame(known: readonly number[], numbers: Float64Array, from: number, end: number): boolean {
+  if (known.length !== end - from) return false
+  for (let i = 0; i < known.length; i++) if (known[i] !== numbers[from + i]) return false
+  return true
 }
 
-export function readAnswer(packed: PackedAnswer, { subjects, now }: TakeRequest): Taken {
-  let next = 1
-  const views = subjects.map(({ limits }) =>
-    limits.map(() => {
-      const view = { remaining: packed[next]!, resetMs: packed[next + 1]!, retryAfterMs: packed[next + 2]! }
-      next += 3
-      return view
-    }),
-  )
-  return { allowed: packed[0] === 1, at: now, views }
+export function packAnswers(answers: readonly Taken[]): PackedAnswers {
+  const numbers: number[] = []
+  for (const { allowed, views } of answers) {
+    numbers.push(Number(allowed))
+    for (const ofSubject of views) {
+      for (const { remaining, resetMs, retryAfterMs } of ofSubject)
+        numbers.push(remaining, resetMs, retryAfterMs)
+    }
+  }
+  return new Float64Array(numbers)
+}
+
+/** Reads the answers in the order of the takes. */
+export class AnswerReader {
+  private at = 0
+
+  constructor(private readonly numbers: PackedAnswers) {}
+
+  next({ subjects, now }: TakeRequest): Taken {
+    const allowed = this.number() === 1
+    const views = subjects.map(({ limits }) => limits.map(() => this.view()))
+    return { allowed, at: now, views }
+  }
+
+  private view() {
+    return { remaining: this.number(), resetMs: this.number(), retryAfterMs: this.number() }
+  }
+
+  private number(): number {
+    return this.numbers[this.at++]!
+  }
 }

@@ -7,6 +7,7 @@ import type {
   TokenStore,
 } from '../../../guards/token-denylist/port.js'
 import type { Environment } from '../lmdb/environment.js'
+import { sweepDue } from '../lmdb/sweep-due.js'
 
 type Key = (string | number)[]
 
@@ -33,8 +34,6 @@ interface LogState {
 
 const READ_ENTRIES = 256
 const READ_ROWS = 5000
-const SWEPT_AT_ONCE = 1000
-
 /** Revoked tokens. In the environment of the lists, and as durable. */
 export class EmbeddedTokens implements TokenStore {
   constructor(private readonly environment: Environment) {}
@@ -99,17 +98,19 @@ export class EmbeddedTokens implements TokenStore {
     return () => {}
   }
 
-  async sweep(before: number): Promise<{ more: boolean }> {
-    if (this.due(before, 1).length === 0) return { more: false }
-    return this.environment.free(() => {
-      const due = this.due(before, SWEPT_AT_ONCE)
-      for (const key of due) {
-        const [, , kind, id] = key
-        this.environment.tokens.removeSync(rowOf({ kind, id } as Revocation))
-        this.environment.tokens.removeSync(key)
-      }
-      return { more: due.length === SWEPT_AT_ONCE }
-    })
+  hasDue(before: number): boolean {
+    this.environment.refresh()
+    return this.due(before, 1).length > 0
+  }
+
+  sweep(before: number): Promise<{ more: boolean }> {
+    const { tokens } = this.environment
+    const remove = (key: Key) => {
+      const [, , kind, id] = key
+      tokens.removeSync(rowOf({ kind, id } as Revocation))
+      tokens.removeSync(key)
+    }
+    return sweepDue(this.environment, (limit) => this.due(before, limit), remove)
   }
 
   private due(before: number, limit: number): Key[] {

@@ -1,5 +1,6 @@
 import type {
   BatchOutcome,
+  BulkStore,
   ImportCheckpoint,
   ImportSession,
   SortedCustomers,
@@ -7,11 +8,11 @@ import type {
 import { defineScript } from '../link/script.js'
 import type { BulkContext } from './bulk-context.js'
 import { readMoved, stillToStore } from './bulk-moved.js'
-import { batchKey, type Part, Parts, rowsByShard, type ShardRows } from './bulk-rows.js'
-import { ALONE, namedRows, type PartReply, type Sent, sendInOrder } from './bulk-send.js'
-import { again, isPassing, neverReady, ROUNDS, repairShards } from './bulk-shards.js'
+import { batchKey, Parts, rowsByShard, type ShardRows } from './bulk-rows.js'
+import { ALONE, type PartReply, type Sent, sendInOrder } from './bulk-send.js'
+import { again, neverReady, ROUNDS, repairShards } from './bulk-shards.js'
 import { checkpointText, movedField } from './imports.js'
-import { listKeys, type ShardKeys } from './keys.js'
+import { listKeys } from './keys.js'
 import type { RedisList } from './meta.js'
 import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 
@@ -42,14 +43,7 @@ export class BatchAdder {
 
   constructor(private readonly context: BulkContext) {}
 
-  async add(
-    session: ImportSession,
-    run: SortedCustomers,
-    from: number,
-    to: number,
-    advance: (added: number, unchanged: number) => ImportCheckpoint,
-    now: number,
-  ): Promise<BatchOutcome> {
+  async add(...[session, run, from, to, advance, now]: Parameters<BulkStore['add']>): Promise<BatchOutcome> {
     const key = from === to ? '-' : batchKey(run, from, to, advance(0, 0))
     const batch: Batch = { session, run, number: ++this.number, key, now }
     const stored = await this.store(batch, from, to)
@@ -116,22 +110,7 @@ export class BatchAdder {
         const args = [...who, ...place, String(newMark()), ...log, part.items, ...part.args]
         return (await redis.run(ADD, [...shardScriptKeys(keys), keys.writers], args, ALONE)) as PartReply
       },
-      onStored: (part, reply) => this.index(list, keys, parts, part, reply),
     })
-  }
-
-  /** Adds new members to the reverse index. If that fails, upkeep does it. */
-  private async index(list: RedisList, keys: ShardKeys, parts: Parts, part: Part, reply: PartReply) {
-    const [, , , sequence, fresh] = reply
-    if (sequence === 0) return
-    const { reverse } = this.context
-    const version = { ...list, listId: list.id, sequence: sequence as number }
-    try {
-      await reverse.noteAll(namedRows(part, parts, fresh), '+', version)
-      reverse.arrived(keys, version.sequence)
-    } catch (error) {
-      if (!isPassing(error)) throw error
-    }
   }
 }
 

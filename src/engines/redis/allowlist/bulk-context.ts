@@ -2,7 +2,6 @@ import type { Redis } from '../link/redis.js'
 import type { Catalog } from './catalog.js'
 import type { ChangeChannel } from './change-channel.js'
 import type { DueLists } from './due-lists.js'
-import type { ReverseIndex } from './reverse-index.js'
 import type { Shards } from './shards.js'
 import type { Tokens } from './tokens.js'
 
@@ -12,7 +11,6 @@ export interface BulkContext {
   catalog: Catalog
   shards: Shards
   due: DueLists
-  reverse: ReverseIndex
   tokens: Tokens
   wake: ChangeChannel
   maxLogBytes: number

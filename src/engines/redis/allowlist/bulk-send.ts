@@ -20,10 +20,10 @@ export interface Sending {
   start: number
   cut(start: number): Part
   send(part: Part): Promise<PartReply>
-  /** Called once for each part that this call has stored; its promise is awaited. */
-  onStored(part: Part, reply: PartReply): Promise<void>
-  /** Rows that were stored although no reply reported it. */
-  onSkipped?(start: number, end: number): Promise<void>
+  /** Called once for each part that this call has stored. */
+  onStored?(part: Part, reply: PartReply): void
+  /** Rows were stored although no reply reported it. */
+  onSkipped?(): void
 }
 
 type Answer = { part: Part } & ({ reply: PartReply } | { error: unknown })
@@ -39,16 +39,15 @@ export async function sendInOrder(sending: Sending): Promise<Sent> {
     const refusal = await sender.land()
     if (refusal !== undefined) return { outcome: refusal }
   }
-  return { outcome: 'stored', added: await sender.added() }
+  return { outcome: 'stored', added: sender.added }
 }
 
 class Sender {
   private readonly flying: Promise<Answer>[] = []
   private next: number
   private confirmed: number
-  private addedSoFar = 0
+  added = 0
   private failures = 0
-  private told: Promise<void> = Promise.resolve()
 
   constructor(private readonly sending: Sending) {
     this.next = this.confirmed = sending.start
@@ -56,11 +55,6 @@ class Sender {
 
   get isDone(): boolean {
     return this.confirmed >= this.sending.count
-  }
-
-  async added(): Promise<number> {
-    await this.told
-    return this.addedSoFar
   }
 
   fill(): void {
@@ -76,7 +70,7 @@ class Sender {
     const answer = await this.flying.shift()!
     if (!('error' in answer) && answer.reply[0] === 'stored') {
       this.failures = 0
-      await this.stored(answer.part, answer.reply)
+      this.stored(answer.part, answer.reply)
       return undefined
     }
     // The parts after it were refused as well, unless it was stored after all.
@@ -88,37 +82,35 @@ class Sender {
     }
     const [outcome, applied = 0, added = 0] = answer.reply
     if (outcome === 'applied') return this.goOnFrom(applied, added)
-    await this.told
     return outcome as 'gone' | 'frozen' | 'lost'
   }
 
   private async landAll(): Promise<void> {
     for (const answer of await Promise.all(this.flying.splice(0))) {
       if ('error' in answer || answer.reply[0] !== 'stored') continue
-      await this.skipped(answer.part.start)
-      await this.stored(answer.part, answer.reply)
+      this.skipped(answer.part.start)
+      this.stored(answer.part, answer.reply)
     }
     this.next = this.confirmed
   }
 
-  private async goOnFrom(applied: number, added: number): Promise<undefined> {
+  private goOnFrom(applied: number, added: number): undefined {
     if (applied <= this.confirmed && ++this.failures > ATTEMPTS) {
       throw new CatracaError('INTERNAL', 'a shard requests the same rows repeatedly')
     }
-    await this.skipped(applied)
+    this.skipped(applied)
     this.confirmed = this.next = applied
-    this.addedSoFar = added
+    this.added = added
   }
 
-  private async skipped(end: number): Promise<void> {
-    if (end > this.confirmed) await this.sending.onSkipped?.(this.confirmed, end)
+  private skipped(end: number): void {
+    if (end > this.confirmed) this.sending.onSkipped?.()
   }
 
-  private async stored(part: Part, [, applied = 0, added = 0, ...rest]: PartReply): Promise<void> {
+  private stored(part: Part, [, applied = 0, added = 0, ...rest]: PartReply): void {
     this.confirmed = applied
-    this.addedSoFar = added
-    await this.told
-    this.told = this.sending.onStored(part, ['stored', applied, added, ...rest])
+    this.added = added
+    this.sending.onStored?.(part, ['stored', applied, added, ...rest])
   }
 }
 

@@ -12,7 +12,6 @@ const FORGET = defineScript('allowlist-import-forget', {
   uses: ['allowlist-import-claim'],
 })
 
-const STEPS_PER_SWEEP = 4
 const IMPORTS_KEPT_MS = 7 * 24 * 3600 * 1000
 
 /** Upkeep of imports: replaces whose process died, generations that are no longer used, records that are old. */
@@ -22,10 +21,8 @@ export function importTask(context: BulkContext, cleanup: ReplaceCleanup): Task 
     const leaseUntil = await aliveUntil(context, listId, meta)
     const isDead = leaseUntil !== undefined && leaseUntil <= now
     if (isDead) await cleanup.abandonDead(listId, now)
-    const budget = { steps: STEPS_PER_SWEEP }
-    const isClean = await cleanup.clean(listId, now, budget)
-    const work = STEPS_PER_SWEEP - Math.max(0, budget.steps)
-    const replace = { swept: Number(isDead) + work, more: !isClean }
+    await cleanup.clean(listId, now)
+    const replace = { swept: Number(isDead), more: false }
     const watched = leaseUntil === undefined || isDead ? {} : { nextAt: leaseUntil }
     return together([{ ...replace, ...watched }, await old.forget(listId, now)])
   }

@@ -1,26 +1,28 @@
-import type {
-  BatchOutcome,
-  BeginOutcome,
-  BulkStore,
-  ImportCheckpoint,
-  ImportRecord,
-  ImportRequest,
-  ImportSession,
-  ReplaceCounts,
-  ReplaceOutcome,
-  SortedCustomers,
+import { latest } from '../../../guards/allowlist/import/stored-import.js'
+import {
+  type BatchOutcome,
+  type BeginOutcome,
+  type BulkStore,
+  type ImportRecord,
+  type ImportRequest,
+  type ImportSession,
+  MAX_LISTED_IMPORTS,
+  type ReplaceOutcome,
 } from '../../../guards/allowlist/port.js'
 import { defineScript } from '../link/script.js'
 import { BatchAdder } from './bulk-add.js'
 import type { BulkContext } from './bulk-context.js'
 import { again, neverReady, ROUNDS, repairShards } from './bulk-shards.js'
-import { checkpointText, claimField, EMPTY_CHECKPOINT, importRecord } from './imports.js'
+import { checkpointText, claimField, EMPTY_CHECKPOINT, importRecord, readClaim } from './imports.js'
 import { listKeys } from './keys.js'
 import type { RedisList } from './meta.js'
 import { Replacement } from './replace.js'
 import { ReplaceCleanup } from './replace-cleanup.js'
 import { SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shard } from './shards.js'
+
+/** An import has two or three fields. */
+const SCAN_STEP = 300
 
 const CLAIM_USES = ['allowlist-import-claim']
 const BEGIN = defineScript('allowlist-import-begin', {
@@ -98,13 +100,13 @@ export class RedisBulk implements BulkStore {
       const { redis } = this.context
       const who = [importId, owner]
       const isOurs = await this.prepare(session, now, ({ list, keys }) =>
-        mode === 'add'
-          ? redis.run(FENCE, [keys.state, keys.writers], [incarnation, ...who])
-          : redis.run(
+        mode === 'replace'
+          ? redis.run(
               OPEN,
               [...shardScriptKeys(keys), keys.writers, keys.old],
               [...[incarnation, String(list.generation), generation], ...who],
-            ),
+            )
+          : redis.run(FENCE, [keys.state, keys.writers], [incarnation, ...who]),
       )
       if (!isOurs) return { outcome: 'list-not-found' }
       // The previous owner may have stored rows until the last shard was fenced.
@@ -135,41 +137,19 @@ export class RedisBulk implements BulkStore {
     throw neverReady(session.listId)
   }
 
-  add(
-    session: ImportSession,
-    run: SortedCustomers,
-    from: number,
-    to: number,
-    advance: (added: number, unchanged: number) => ImportCheckpoint,
-    now: number,
-  ): Promise<BatchOutcome> {
-    return this.adder.add(session, run, from, to, advance, now)
+  add(...batch: Parameters<BulkStore['add']>): Promise<BatchOutcome> {
+    return this.adder.add(...batch)
   }
 
-  async renew(
-    session: ImportSession,
-    checkpoint: ImportCheckpoint | undefined,
-    now: number,
-  ): Promise<boolean> {
+  async renew(...[session, checkpoint, now]: Parameters<BulkStore['renew']>): Promise<boolean> {
     return (await this.adder.checkpoint(session, checkpoint, now)) === 'stored'
   }
 
-  replace(
-    session: ImportSession,
-    runs: AsyncIterable<SortedCustomers>,
-    advance: (counts: ReplaceCounts) => ImportCheckpoint,
-    now: () => number,
-  ): Promise<ReplaceOutcome> {
+  replace(...[session, runs, advance, now]: Parameters<BulkStore['replace']>): Promise<ReplaceOutcome> {
     return new Replacement(this.context, session, advance, now).run(runs)
   }
 
-  async finish(
-    session: ImportSession,
-    checkpoint: ImportCheckpoint,
-    state: ImportRecord['state'],
-    error: string | undefined,
-    now: number,
-  ): Promise<{ customerCount: number; token: string } | undefined> {
+  async finish(...[session, checkpoint, state, error, now]: Parameters<BulkStore['finish']>) {
     const { redis, catalog, due } = this.context
     const { listId, importId, owner, incarnation, mode } = session
     const { meta, imports } = listKeys(listId)
@@ -213,6 +193,35 @@ export class RedisBulk implements BulkStore {
     const [list, found] = await Promise.all([this.context.catalog.read(listId), this.read(listId, importId)])
     if (list === undefined || found === undefined) return undefined
     return importRecord(listId, importId, ...found, now)
+  }
+
+  async list(listId: string, limit: number, now: number): Promise<ImportRecord[]> {
+    if ((await this.context.catalog.read(listId)) === undefined) return []
+    const claims = await this.claims(listId)
+    const found = await Promise.all(
+      latest(claims, limit).map(
+        async ({ importId }) => [importId, await this.read(listId, importId)] as const,
+      ),
+    )
+    return found.flatMap(([importId, texts]) => (texts ? importRecord(listId, importId, ...texts, now) : []))
+  }
+
+  /** In no order: a hash has none. */
+  private async claims(listId: string): Promise<{ importId: string; startedAt: number }[]> {
+    const { imports } = listKeys(listId)
+    const ending = claimField('')
+    const claims: { importId: string; startedAt: number }[] = []
+    let cursor = '0'
+    do {
+      const args = ['HSCAN', imports, cursor, 'MATCH', `*${ending}`, 'COUNT', String(SCAN_STEP)]
+      const [next, fields] = (await this.context.redis.read(imports, args)) as [string, string[]]
+      for (let i = 0; i + 1 < fields.length; i += 2) {
+        const { startedAt } = readClaim(fields[i + 1]!)
+        claims.push({ importId: fields[i]!.slice(0, -ending.length), startedAt })
+      }
+      cursor = next
+    } while (cursor !== '0' && claims.length < MAX_LISTED_IMPORTS)
+    return claims
   }
 
   private async read(

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../../core/maybe-promise.js'
-import { Coalescer } from '../link/coalescer.js'
+import { Coalescer, returning } from '../link/coalescer.js'
 import type { Redis } from '../link/redis.js'
 import type { ChangeChannel } from './change-channel.js'
 import { listKeys, REGISTRY_KEY } from './keys.js'
@@ -46,10 +46,10 @@ export class Catalog {
     private readonly options: CatalogOptions,
   ) {
     this.reads = new Coalescer(
-      async (id, askers) => {
+      returning(async (id, askers) => {
         const found = await this.load(id)
         return askers.map(() => found)
-      },
+      }),
       { maxItems: Number.POSITIVE_INFINITY },
     )
     wake.listen({ onList: (id) => this.forget(id) })

@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../../core/maybe-promise.js'
+import type { Position } from '../../../guards/allowlist/changes/port.js'
 import type {
   CheckedList,
   CheckStore,
@@ -9,13 +10,17 @@ import type {
 } from '../../../guards/allowlist/port.js'
 import { readState } from './attributes.js'
 import type { Catalog } from './catalog.js'
-import type { Lookups } from './lookups.js'
+import type { Found, Lookups } from './lookups.js'
 import type { RedisList } from './meta.js'
+import type { ReplicaLookups } from './replica-lookups.js'
 import type { Tokens } from './tokens.js'
 
 type FindList = (listId: string) => MaybePromise<RedisList | undefined>
 
-/** Members are always read from the primary. Views differ only in how old the cached list may be. */
+/**
+ * Members are read from the primary, or from a replica that has reached the required position. Views differ only in how
+ * old the cached list may be.
+ */
 export class RedisChecks implements CheckStore {
   private readonly present: CheckView
   private readonly strong: CheckView
@@ -24,6 +29,8 @@ export class RedisChecks implements CheckStore {
     private readonly catalog: Catalog,
     private readonly lookups: Lookups,
     private readonly tokens: Tokens,
+    /** Undefined: only the primary is asked. */
+    private readonly replicas: ReplicaLookups | undefined,
   ) {
     this.present = this.viewOf((listId) => catalog.checked(listId))
     this.strong = this.viewOf((listId) => catalog.read(listId))
@@ -41,13 +48,35 @@ export class RedisChecks implements CheckStore {
     return this.tokens.read(token)
   }
 
-  private viewOf(list: FindList): CheckView {
-    return { list, member: (found, customerId) => this.member(found, customerId) }
+  tokenAt(list: CheckedList, position: Position): string | undefined {
+    // During a move to other shards, image and list may differ.
+    if (list.shardCount !== position.length) return undefined
+    const sequences = position.map(({ sequence }) => sequence)
+    return this.tokens.ofAll(list as RedisList, sequences)
   }
 
-  private member(list: CheckedList, customerId: string): Promise<MemberState | undefined> {
-    return this.lookups
-      .find(list as RedisList, customerId)
-      .then((found) => found && readState(found.attributes))
+  private viewOf(list: FindList): CheckView {
+    return {
+      list,
+      member: (found, customerId, atLeast) => this.member(found as RedisList, customerId, atLeast),
+    }
+  }
+
+  private member(
+    list: RedisList,
+    customerId: string,
+    atLeast: Position | undefined,
+  ): Promise<MemberState | undefined> {
+    const { replicas } = this
+    if (replicas === undefined || atLeast === undefined) return this.byPrimary(list, customerId)
+    return replicas
+      .find(list, customerId, atLeast)
+      .then((copy) => (copy === undefined ? this.byPrimary(list, customerId) : stateOf(copy.found)))
+  }
+
+  private byPrimary(list: RedisList, customerId: string): Promise<MemberState | undefined> {
+    return this.lookups.find(list, customerId).then(stateOf)
   }
 }
+
+const stateOf = (found: Found): MemberState | undefined => found && readState(found.attributes)

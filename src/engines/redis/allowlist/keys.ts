@@ -27,9 +27,6 @@ export const STORE_ID_KEY = `${PREFIX.store}:store`
  */
 export const changeChannel = (database: number): string => `${PREFIX.lists}:changes:${database}`
 
-/** The lists of a customer: a hash from list id to the version of the entry (see reverse-index.ts). */
-export const reverseKey = (customerId: string): string => `${PREFIX.customer}:${customerId}`
-
 /** Keys of a list beside its members, all in the slot of `allowlist:ID`. */
 export interface ListKeys {
   meta: string
@@ -64,7 +61,7 @@ export interface ShardKeys {
   log: string
   /** Customers whose membership expires, by expiry. */
   expiries: string
-  /** Log entries that may not be in the reverse index yet. */
+  /** Log entries that the index of version 0.1.0 may not have yet (lua/shard.lua). */
   unindexed: string
   /** Import id → its owner, and what its last batch did. */
   writers: string
@@ -74,7 +71,7 @@ export interface ShardKeys {
   nextExpiries: string
   /** Customers changed by single writes since the replace began: these changes win over its file. */
   touched: string
-  /** The generation before the last switch, until it is swept. */
+  /** What version 0.1.0 keeps of the generation before the last switch. */
   old: string
 }
 

@@ -1,6 +1,6 @@
 import { ViewChanged } from '../../../guards/allowlist/port.js'
 import { shardOf } from '../../../guards/allowlist/shard.js'
-import { Coalescer } from '../link/coalescer.js'
+import { Coalescer, returning } from '../link/coalescer.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import { GENERATION_FIELD, generationValue } from './attributes.js'
@@ -33,7 +33,10 @@ export class Lookups {
     private readonly redis: Redis,
     private readonly shards: Shards,
   ) {
-    this.batches = new Coalescer((shard, ids) => this.carry(shard, ids), { maxItems: MAX_BATCH })
+    this.batches = new Coalescer(
+      returning((shard, ids) => this.carry(shard, ids)),
+      { maxItems: MAX_BATCH },
+    )
   }
 
   /** Rejects with ViewChanged if the set is no longer of the generation of the list. */

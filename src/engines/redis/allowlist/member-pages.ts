@@ -1,4 +1,4 @@
-import { invalidCursor } from '../../../guards/allowlist/paging.js'
+import { invalidCursor } from '../../../core/paging.js'
 import { type MemberPage, ViewChanged } from '../../../guards/allowlist/port.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
@@ -50,11 +50,17 @@ export class MemberPages {
     private readonly shards: Shards,
   ) {}
 
-  async page(list: RedisList, after: string | undefined, limit: number): Promise<MemberPage> {
+  async page(
+    list: RedisList,
+    after: string | undefined,
+    limit: number,
+    prefix?: string,
+  ): Promise<MemberPage> {
+    const wanted = { limit, prefix }
     const page: MemberPage = { members: [] }
     let place: Place | undefined = after === undefined ? BEGINNING : placeIn(list, after)
     for (let steps = 0; place !== undefined && steps < MAX_STEPS && page.members.length < limit; steps++) {
-      place = await this.step(list, place, limit, page)
+      place = await this.step(list, place, wanted, page)
     }
     if (place !== undefined) page.next = textOf(list, place)
     return page
@@ -63,12 +69,13 @@ export class MemberPages {
   private async step(
     list: RedisList,
     { shard, cursor, told }: Place,
-    limit: number,
+    { limit, prefix }: { limit: number; prefix: string | undefined },
     page: MemberPage,
   ): Promise<Place | undefined> {
     const { members, attributes: key } = this.shards.keys(list, shard)
-    const count = told?.count ?? String(stepOf(limit))
-    const reply = (await this.redis.run(PAGE, [members, key], [cursor, count])) as PageReply
+    const count = told?.count ?? String(prefix === undefined ? stepOf(limit) : LARGEST_STEP)
+    const args = prefix === undefined ? [cursor, count] : [cursor, count, `${prefix}*`]
+    const reply = (await this.redis.run(PAGE, [members, key], args)) as PageReply
     const [generation, next, ids, attributes] = reply
     if (generation !== generationValue(list.incarnation, list.generation)) {
       await this.shards.settled(list, shard, 'stale')

@@ -23,7 +23,7 @@ import type { DueLists } from './due-lists.js'
 import type { Lookups } from './lookups.js'
 import type { MemberPages } from './member-pages.js'
 import type { RedisList } from './meta.js'
-import type { ReverseIndex } from './reverse-index.js'
+import { registeredLists } from './registry.js'
 import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shard, Shards } from './shards.js'
 import type { Tokens } from './tokens.js'
@@ -31,6 +31,8 @@ import type { Tokens } from './tokens.js'
 const WRITE = defineScript('allowlist-write', { keys: SHARD_KEY_TYPES, write: true, uses: SHARD_USES })
 
 const MAX_TRIES = 10
+/** Lists that are asked for one customer at once. */
+const ASKED_AT_ONCE = 200
 const NOT_FOUND = { outcome: 'list-not-found' } as const
 
 export interface MemberParts {
@@ -40,7 +42,6 @@ export interface MemberParts {
   lists: ListStore
   lookups: Lookups
   pages: MemberPages
-  reverse: ReverseIndex
   due: DueLists
   tokens: Tokens
   wake: ChangeChannel
@@ -84,7 +85,6 @@ export class RedisMembers implements MemberStore {
     if (written === undefined) return undefined
     const { shard } = written
     const [outcome, count, sequence] = written.reply as WriteReply
-    if (outcome !== 'absent') await this.noteReverse(shard, customerId, outcome, sequence)
     const customerCount = count + (await behindChange(this.countOfOthers(shard)))
     return { outcome, customerCount, token: tokens.of(shard.list, shard.shard, sequence) }
   }
@@ -108,17 +108,6 @@ export class RedisMembers implements MemberStore {
     return this.parts.redis.run(WRITE, shardScriptKeys(keys), args)
   }
 
-  /** The write is complete, even if this fails: what is missing stays recorded in the shard. */
-  private async noteReverse({ list, keys }: Shard, customerId: string, outcome: string, sequence: number) {
-    const { reverse } = this.parts
-    const { id: listId, incarnation, layout } = list
-    try {
-      const sign = outcome === 'removed' ? '-' : '+'
-      await reverse.note(customerId, sign, { listId, incarnation, layout, sequence })
-      reverse.arrived(keys, sequence)
-    } catch {}
-  }
-
   private async countOfOthers({ list, shard: own }: Shard): Promise<number> {
     const others = this.parts.shards.all(list).filter(({ shard }) => shard !== own)
     const counts = others.map(async ({ keys: { members } }) =>
@@ -131,35 +120,37 @@ export class RedisMembers implements MemberStore {
     const { catalog, lookups } = this.parts
     return steady(async () => {
       const list = await catalog.read(listId)
-      const found = list && (await lookups.find(list, customerId))
+      const found = list?.type === 'FIXA' ? await lookups.find(list, customerId) : undefined
       return found && readMember(customerId, found.attributes)
     })
   }
 
-  async page(listId: string, after: string | undefined, limit: number): Promise<MemberPage | undefined> {
+  async page(
+    ...[listId, after, limit, prefix]: Parameters<MemberStore['page']>
+  ): Promise<MemberPage | undefined> {
     const { catalog, pages } = this.parts
     return steady(async () => {
       const list: RedisList | undefined = await catalog.read(listId)
-      return list && pages.page(list, after, limit)
+      return list && pages.page(list, after, limit, prefix)
     })
   }
 
+  /** Asks the lists themselves: an index by customer would take more memory than all sets together. */
   async listsOf(customerId: string, after: string | undefined, limit: number): Promise<Membership[]> {
-    const { reverse, lists } = this.parts
-    const candidates = (await reverse.candidates(customerId)).filter(
-      (id) => after === undefined || id > after,
-    )
+    const { redis, lists } = this.parts
     const memberships: Membership[] = []
-    while (candidates.length > 0 && memberships.length < limit) {
-      const some = candidates.splice(0, limit - memberships.length)
-      const found = some.map(async (id) => {
-        const [list, member] = await Promise.all([lists.get(id), this.get(id, customerId)])
-        return list && member && { list, member }
+    for await (const ids of registeredLists(redis, after, ASKED_AT_ONCE)) {
+      const found = ids.map(async (id) => {
+        const member = await this.get(id, customerId)
+        // Counting members takes further calls, so only for lists that hold the customer.
+        const list = member && (await lists.get(id))
+        return list && { list, member }
       })
-      const readable = found.map((one) => one.catch(unlessUnreadable))
-      memberships.push(...(await Promise.all(readable)).filter((membership) => membership !== undefined))
+      const readable = await Promise.all(found.map((one) => one.catch(unlessUnreadable)))
+      memberships.push(...readable.filter((membership) => membership !== undefined))
+      if (memberships.length >= limit) break
     }
-    return memberships
+    return memberships.slice(0, limit)
   }
 }
 

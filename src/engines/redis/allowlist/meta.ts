@@ -1,6 +1,7 @@
+import { labelsOf } from '../../../guards/allowlist/labels.js'
 import type { StoredConfig } from '../../../guards/allowlist/pause.js'
 import type { CheckedList, ListRecord } from '../../../guards/allowlist/port.js'
-import type { AllowlistType, Precision } from '../../../guards/allowlist/types.js'
+import type { AllowlistType, ListLabels, Precision } from '../../../guards/allowlist/types.js'
 import { assertListShape, listJson } from '../../../guards/allowlist/unreadable.js'
 
 /** The metadata of a list, as fields of a hash. Values that change with every member are in the shards. */
@@ -12,6 +13,10 @@ export interface Meta {
   /** JSON. */
   config: string | undefined
   salt: string
+  /** JSON. */
+  tags: string | undefined
+  owner: string | undefined
+  description: string | undefined
   version: number
   shards: number
   /** The generation that checks see, and the last one that a replace began. */
@@ -58,6 +63,9 @@ function metaOf(fields: Map<string, string>): Meta | undefined {
     precision: text('precision') as Precision,
     config: fields.get('config'),
     salt: text('salt'),
+    tags: fields.get('tags'),
+    owner: fields.get('owner'),
+    description: fields.get('description'),
     version: number('version'),
     shards: number('shards'),
     generation: number('generation'),
@@ -70,6 +78,10 @@ function metaOf(fields: Map<string, string>): Meta | undefined {
     moving: fields.get('moving'),
     dropping: fields.get('dropping'),
   }
+}
+
+function readLabels(id: string, { tags, owner = '', description = '' }: Meta): ListLabels {
+  return labelsOf({ tags: tags === undefined ? [] : listJson<string[]>(id, tags), owner, description })
 }
 
 export function listOf(id: string, meta: Meta): RedisList {
@@ -98,6 +110,7 @@ export function recordOf(
   const { generation: _, layout: __, ...list } = listOf(id, meta)
   return {
     ...list,
+    ...readLabels(id, meta),
     customerCount: shards.customerCount,
     updatedAt: Math.max(meta.updatedAt, shards.updatedAt),
   }

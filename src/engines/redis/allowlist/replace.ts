@@ -39,8 +39,6 @@ const SWITCH_META = defineScript('allowlist-switch-meta', {
 interface Progress {
   rows: number
   added: number
-  /** Version for the reverse-index entries of new members. */
-  sequence: number
 }
 
 /**
@@ -87,14 +85,10 @@ export class Replacement {
     const states = await Promise.all(
       shards
         .all(this.list)
-        .map(({ keys }) =>
-          again(() => redis.read(keys.state, ['HMGET', keys.state, 'next', 'nextSequence'])),
-        ),
+        .map(({ keys }) => again(() => redis.read(keys.state, ['HGET', keys.state, 'next']))),
     )
-    this.progress = (states as (string | null)[][]).map(([next, sequence]) => {
-      if (next !== this.generation) throw new ImportStopped('lost')
-      return { rows: 0, added: 0, sequence: Number(sequence) }
-    })
+    if (states.some((next) => next !== this.generation)) throw new ImportStopped('lost')
+    this.progress = states.map(() => ({ rows: 0, added: 0 }))
     this.differences = new Differences(this.context, this.shard(0))
     if (this.list.shardCount > 1) this.differences.giveUp()
   }
@@ -124,25 +118,13 @@ export class Replacement {
         const [outcome, applied = 0, ...rest] = reply as PartReply
         return [outcome, applied - before, ...rest]
       },
-      onStored: (part, [, , , fresh, different]) => {
-        this.differences.add(namedRows(part, parts, different))
-        return this.index(progress, namedRows(part, parts, fresh))
-      },
-      onSkipped: (start, end) => {
-        this.differences.giveUp()
-        // It is unknown which of them are new. For the others the update changes nothing.
-        return this.index(progress, parts.ids(start, end))
-      },
+      onStored: (part, [, , , different]) => this.differences.add(namedRows(part, parts, different)),
+      // It is unknown which of them differ.
+      onSkipped: () => this.differences.giveUp(),
     })
     if (sent.outcome !== 'stored') throw new ImportStopped(await this.reason(sent.outcome))
     progress.rows += parts.count
     progress.added = sent.added
-  }
-
-  /** Before the switch: after it they are members, and the log does not name them one by one. */
-  private index({ sequence }: Progress, customers: string[]): Promise<void> {
-    const version = { ...this.list, listId: this.list.id, sequence }
-    return again(() => this.context.reverse.noteAll(customers, '+', version))
   }
 
   private async reason(outcome: 'gone' | 'frozen' | 'lost'): Promise<'lost' | 'list-not-found'> {

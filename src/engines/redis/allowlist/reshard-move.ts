@@ -11,7 +11,6 @@ import { MoveStopped, ShardCopy } from './reshard-copy.js'
 import { moveImports } from './reshard-imports.js'
 import { allKeys, dropShards, endMove, freeze, shardsNamed, switchTo, thawAll } from './reshard-shards.js'
 import { newMark, SHARD_KEY_TYPES, SHARD_USES } from './shard-script.js'
-import type { Task } from './tasks.js'
 
 const CLAIM = defineScript('allowlist-reshard-claim', { keys: 1, write: true, uses: ['clock'] })
 const PREPARE = defineScript('allowlist-reshard-prepare', {
@@ -32,13 +31,6 @@ const COPIED_AT_ONCE = 4
 
 export type Refusal = 'gone' | 'moving' | 'dead' | 'dropping' | 'replacing' | 'same' | 'changed'
 
-/** What must be done for a list before its old shards are deleted. */
-export interface MoveTasks {
-  /** Adds missing changes to the reverse index. */
-  index: Task
-  replaces: ReplaceCleanup
-}
-
 /** One attempt of one owner to move a list to another number of shards without interrupting checks. */
 export class Move {
   readonly owner = randomUUID()
@@ -51,7 +43,7 @@ export class Move {
 
   constructor(
     private readonly context: BulkContext,
-    private readonly tasks: MoveTasks,
+    private readonly replaces: ReplaceCleanup,
     private readonly list: RedisList,
     readonly shards: number,
     private readonly options: ReshardOptions,
@@ -84,7 +76,7 @@ export class Move {
       )
     }, Math.min(this.leaseMs, FROZEN_LEASE_MS) / 4)
     try {
-      await this.tasks.replaces.clean(this.list.id, Date.now())
+      await this.replaces.clean(this.list.id, Date.now())
       for (let attempt = 1; ; attempt++) {
         if (await this.attempt(attempt === ATTEMPTS)) break
       }
@@ -118,7 +110,6 @@ export class Move {
       await this.tell('frozen')
       await this.freezeAll()
       for (const copy of copies) await copy.follow()
-      await this.index()
       const [before, after] = await Promise.all([this.members(this.from), this.members(this.to)])
       // They differ only if another program writes to the sets without the log.
       if (before !== after) throw new MoveStopped('gap')
@@ -162,16 +153,8 @@ export class Move {
     for (let pass = 0; pass < MOST_PASSES; pass++) {
       this.check()
       const entries = await Promise.all(copies.map((copy) => copy.follow()))
-      if (pass === 0) await this.index()
-      else if (entries.every((count) => count <= FEW_ENTRIES)) return
+      if (pass > 0 && entries.every((count) => count <= FEW_ENTRIES)) return
     }
-  }
-
-  /** The records of changes missing in the reverse index are deleted with the old shards, so they are applied first. */
-  private async index(): Promise<void> {
-    const meta = await this.context.catalog.readMeta(this.list.id)
-    if (meta?.incarnation !== this.list.incarnation) throw new MoveStopped('gone')
-    while ((await this.tasks.index(this.list.id, meta, Number.MAX_SAFE_INTEGER)).more) this.check()
   }
 
   private async freezeAll(): Promise<void> {

@@ -8,8 +8,9 @@ import type {
 import type { BulkContext } from './bulk-context.js'
 import { ROUNDS } from './bulk-shards.js'
 import type { Meta, RedisList } from './meta.js'
+import type { ReplaceCleanup } from './replace-cleanup.js'
 import { MoveStopped } from './reshard-copy.js'
-import { Move, type MoveTasks } from './reshard-move.js'
+import { Move } from './reshard-move.js'
 import { finishDropping, type Moving, thawAll, thawIfDead } from './reshard-shards.js'
 import type { Task } from './tasks.js'
 
@@ -24,7 +25,7 @@ export class Resharding implements ReshardStore {
 
   constructor(
     private readonly context: BulkContext,
-    private readonly tasks: MoveTasks,
+    private readonly replaces: ReplaceCleanup,
     private readonly shardAbove: number,
   ) {}
 
@@ -40,7 +41,7 @@ export class Resharding implements ReshardStore {
       const list = await this.context.catalog.read(listId)
       if (list === undefined) return { outcome: 'list-not-found' }
       if (list.shardCount === shards && !(await this.isLeft(list))) return { outcome: 'unchanged' }
-      const move = new Move(this.context, this.tasks, list, shards, options)
+      const move = new Move(this.context, this.replaces, list, shards, options)
       const refusal = await move.claim()
       if (refusal === undefined) return this.moved(move, list, shards)
       if (refusal === 'same') return { outcome: 'unchanged' }

@@ -104,8 +104,8 @@ export class Shards {
 
   /**
    * Only with metadata that were just read: brings a shard to the state in them. A shard that lost its state
-   * continues with sequence numbers above any that it can have used. Otherwise the reverse index would take new
-   * changes for old ones.
+   * continues with sequence numbers above any that it can have used, so that no token of a lost change is taken for
+   * one of a later change.
    */
   async bringForward(list: RedisList, shard: number, goOnFrom = Date.now()): Promise<void> {
     const { incarnation, generation } = list

@@ -3,7 +3,6 @@ import type { Argument, Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
 import type { ChangeChannel } from './change-channel.js'
 import { listOf, type RedisList } from './meta.js'
-import type { ReverseIndex } from './reverse-index.js'
 import { newMark, SHARD_KEY_TYPES, SHARD_USES, shardScriptKeys } from './shard-script.js'
 import type { Shard, Shards } from './shards.js'
 import { type Task, type TaskResult, together } from './tasks.js'
@@ -14,7 +13,6 @@ const EXPIRED_PER_STEP = 200
 export interface ExpiryParts {
   redis: Redis
   shards: Shards
-  reverse: ReverseIndex
   wake: ChangeChannel
   maxLogBytes: number
 }
@@ -34,7 +32,7 @@ async function expireIn(
   number: number,
   now: number,
 ): Promise<TaskResult> {
-  const { redis, shards, reverse } = parts
+  const { redis, shards } = parts
   const { expiries } = shards.keys(list, number)
   const range = ['-inf', String(now), 'BYSCORE', 'LIMIT', '0', String(EXPIRED_PER_STEP)]
   const due = (await redis.read(expiries, ['ZRANGE', expiries, ...range])) as string[]
@@ -45,12 +43,6 @@ async function expireIn(
       (shard) => redis.run(EXPIRE, shardScriptKeys(shard.keys), argsOf(parts, shard, due, now)),
     )
     if (done === undefined) return { swept: 0, more: false }
-    const [, sequence, ...gone] = done.reply as [string, number, ...string[]]
-    const { list: current, keys } = done.shard
-    if (gone.length > 0) {
-      await reverse.noteAll(gone, '-', { ...current, listId: list.id, sequence })
-      reverse.arrived(keys, sequence)
-    }
   }
   if (due.length === EXPIRED_PER_STEP) return { swept: due.length, more: true }
   const [first] = (await redis.read(expiries, ['ZRANGE', expiries, '0', '0', 'WITHSCORES'])) as [

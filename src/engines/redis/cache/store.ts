@@ -1,4 +1,5 @@
 import { chunksOf } from '../../../core/chunks.js'
+import type { Listing, ListingRequest } from '../../../core/listing.js'
 import type {
   CacheItem,
   CacheNotice,
@@ -7,12 +8,14 @@ import type {
   FillClaim,
   FilledItem,
   FillStart,
+  ListedEntry,
   StoredValue,
   StoreOutcome,
 } from '../../../guards/cache/port.js'
 import type { BatchForm } from '../link/batch-form.js'
-import { foreign, isForeign } from '../link/failures.js'
+import { foreign, isForeign, unlessForeign } from '../link/failures.js'
 import type { Argument, Redis } from '../link/redis.js'
+import { scanKeys } from '../link/scan-keys.js'
 import { defineScript, type Script } from '../link/script.js'
 import { clearSpace } from './clearing.js'
 import { type EntryKeys, entryKeys, fillKey, NOTICES_KEY, valueKey } from './keys.js'
@@ -161,6 +164,22 @@ export class RedisCache implements CacheStore {
   async expire(space: string, keys: readonly string[], keepMs: number): Promise<void> {
     await Promise.all(keys.map((key) => this.change(EXPIRE, space, key, [String(keepMs)], true)))
     await this.publishSeparately(space, keys)
+  }
+
+  async list(space: string, request: ListingRequest): Promise<Listing<ListedEntry>> {
+    const start = valueKey(space, '')
+    const pattern = `${valueKey(space, request.prefix)}*`
+    const { items: keys, ...next } = await scanKeys(this.redis, pattern, request)
+    const entries = await Promise.all(
+      keys.map(async (key): Promise<ListedEntry[]> => {
+        const left = (await this.redis.read(key, ['PTTL', key])) as number
+        const sizeBytes = (await this.redis.read(key, ['STRLEN', key]).catch(unlessForeign)) as number
+        if (left === -2 || sizeBytes === undefined) return []
+        const leftMs = left === -1 ? Number.POSITIVE_INFINITY : left
+        return [{ key: key.slice(start.length), leftMs, sizeBytes }]
+      }),
+    )
+    return { items: entries.flat(), ...next }
   }
 
   removeTag(space: string, tag: string): Promise<void> {

@@ -10,16 +10,14 @@ import {
 } from '../../../core/diagnosis.js'
 import { keysFound } from '../../../guards/access/lock-mark.js'
 import type { DiagnosedFor } from '../../registry-entry.js'
-// `../index.js` is imported only because it defines all scripts.
 import { readKeys } from '../access/store.js'
-import type { RedisEngineOptions } from '../index.js'
-import type { RedisUrl } from '../url.js'
-import '../index.js'
 import { connectionSettings, openRedis } from '../link/open-redis.js'
 import { settingsOf } from '../link/options.js'
 import type { Redis } from '../link/redis.js'
+import type { RedisEngineOptions } from '../options.js'
+import type { RedisUrl } from '../url.js'
 import { type RedisFacts, readServer } from './context.js'
-import { expiryCheck, scriptCheck, slowLogCheck } from './keys.js'
+import { expiryCheck, olderKeysCheck, scriptCheck, slowLogCheck } from './keys.js'
 import { permissionCheck } from './permissions.js'
 import {
   clockCheck,
@@ -57,6 +55,7 @@ const CHECKS: readonly Check<RedisFacts>[] = [
   scriptCheck,
   slowLogCheck,
   expiryCheck,
+  olderKeysCheck,
 ]
 
 export const REDIS_CHECKS: readonly Check<never>[] = [connectCheck, topologyCheck, ...CHECKS]
@@ -72,6 +71,8 @@ export async function diagnoseRedis(
   { use, cacheSpaces, now = Date.now }: RedisDiagnoseOptions,
   where: string,
 ): Promise<Diagnosis> {
+  // Defines all scripts, which the checks look for.
+  await import('../index.js')
   const settings = settingsOf(options)
   const connection = connectionSettings(url, settings)
   const { redis, verdict } = await connect(url, options)

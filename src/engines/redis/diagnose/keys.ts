@@ -64,6 +64,24 @@ async function lookForEver(
     : warning(`without a TTL, in ${extent}: ${told}`)
 }
 
+export const olderKeysCheck: Check<RedisFacts> = {
+  id: 'redis.older-keys',
+  expects: 'There is no index of lists by customer, which only version 0.1.0 uses.',
+  remedy: `When no process of 0.1.0 runs any more, delete the keys \`${PREFIX.customer}:*\` (\`redis-cli --scan\` and \`UNLINK\`): they take nearly half of the memory of memberships.`,
+  run: (context) =>
+    ofEach(context, async ({ address }) => {
+      let [cursor, looked] = ['0', 0]
+      do {
+        const args = ['SCAN', cursor, 'MATCH', `${PREFIX.customer}:*`, 'COUNT', String(SCANNED_AT_ONCE)]
+        const [next, keys] = (await context.redis.readAt(address, args)) as [string, string[]]
+        if (keys.length > 0) return warning('there are keys of that index')
+        cursor = next
+        looked += SCANNED_AT_ONCE
+      } while (cursor !== '0' && looked < MOST_KEYS)
+      return ok(cursor === '0' ? 'none' : `none in a sample of ${looked} keys`)
+    }),
+}
+
 export const slowLogCheck: Check<RedisFacts> = {
   id: 'redis.slow-log',
   expects: 'The slow log has no entry of the last hour.',

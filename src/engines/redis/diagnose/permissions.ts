@@ -43,6 +43,7 @@ const CALLS: readonly (readonly string[])[] = [
   ['ZREM', REGISTRY_KEY, 'm'],
   ['ZRANGE', REGISTRY_KEY, '0', '1'],
   ['ZSCORE', REGISTRY_KEY, 'm'],
+  ['ZREMRANGEBYRANK', SHARD.unindexed, '0', '0'],
   ['XADD', SHARD.log, '*', 'e', 'v'],
   ['XRANGE', SHARD.log, '-', '+'],
   ['XTRIM', SHARD.log, 'MAXLEN', '1'],

@@ -1,5 +1,5 @@
 import type { HotFinding } from '../../../guards/allowlist/hot/port.js'
-import { Coalescer } from '../link/coalescer.js'
+import { Coalescer, returning } from '../link/coalescer.js'
 import type { Redis } from '../link/redis.js'
 import { type HotKeys, hotKeys, readPosition, seal, unsure } from './keys.js'
 
@@ -26,7 +26,10 @@ export class HotLookups {
   private readonly batches: Coalescer<ListLookup, string, HotFinding | undefined>
 
   constructor(private readonly redis: Redis) {
-    this.batches = new Coalescer((asked, ids) => this.carry(asked, ids), { maxItems: MAX_BATCH })
+    this.batches = new Coalescer(
+      returning((asked, ids) => this.carry(asked, ids)),
+      { maxItems: MAX_BATCH },
+    )
   }
 
   find(listId: string, customerId: string): Promise<HotFinding | undefined> {

@@ -1,5 +1,5 @@
 import { CatracaError } from '../../../core/errors.js'
-import type { StoredRecord, StoredResponse } from '../../../guards/idempotency/port.js'
+import type { ListedRecord, StoredRecord, StoredResponse } from '../../../guards/idempotency/port.js'
 import type { RecordKey } from '../../../guards/idempotency/types.js'
 import { stateOf } from './state.js'
 
@@ -15,6 +15,17 @@ export function recordOf(key: RecordKey, found: Found): StoredRecord {
   return found[0] === FOREIGN
     ? foreignRecord(key, found[1], found[2], found[3])
     : ownRecord(key, found[2].toString(), found[3])
+}
+
+/** A record by its state alone. */
+export function listedRecord(key: RecordKey, line: string): ListedRecord {
+  const { status, rest, leaseUntil, takesOver: _, ...state } = stateOf(line)
+  const omitted = status === 'COMPLETED' && rest?.startsWith('none ') ? Number(rest.slice(5)) : undefined
+  return {
+    ...{ key, status, ...state, omittedBytes: omitted },
+    leaseUntil: status === 'IN_PROGRESS' ? leaseUntil : undefined,
+    error: status === 'FAILED' ? rest : undefined,
+  }
 }
 
 /** Only the bytes of another program's record are known. */

@@ -1,17 +1,21 @@
+import type { Listing, ListingRequest } from '../../../core/listing.js'
 import type {
   Claim,
   ClaimOutcome,
   Completion,
   IdempotencyStore,
+  ListedRecord,
   OwnerOutcome,
   StoredRecord,
 } from '../../../guards/idempotency/port.js'
 import type { RecordKey } from '../../../guards/idempotency/types.js'
+import { unlessForeign } from '../link/failures.js'
 import type { Argument, Redis, RunOptions } from '../link/redis.js'
+import { scanKeys } from '../link/scan-keys.js'
 import { defineScript, type Script } from '../link/script.js'
-import { type Found, recordOf } from './answers.js'
+import { type Found, listedRecord, recordOf } from './answers.js'
 import { type ClaimReply, claimForm, completeForm } from './forms.js'
-import { type RecordNaming, recordKeys } from './keys.js'
+import { type RecordNaming, recordKeys, statePattern } from './keys.js'
 import { NOT_TAKEN_OVER } from './state.js'
 
 const RECORD = ['string', 'string'] as const
@@ -85,6 +89,21 @@ export class RedisIdempotency implements IdempotencyStore {
   read(key: RecordKey, now: number): Promise<StoredRecord | undefined> {
     const asking = this.redis.run(READ, recordKeys(this.options.naming, key), [this.time(now)], BINARY)
     return asking.then((reply) => (reply === null ? undefined : recordOf(key, reply as Found)))
+  }
+
+  /** Records of other programs have no state, and are not found. */
+  async list(request: ListingRequest & { operation?: string }, now: number): Promise<Listing<ListedRecord>> {
+    const { pattern, keyOf } = statePattern(this.options.naming, request)
+    const { items: states, ...next } = await scanKeys(this.redis, pattern, request)
+    const records = await Promise.all(
+      states.map(async (state): Promise<ListedRecord[]> => {
+        const line = (await this.redis.read(state, ['GET', state]).catch(unlessForeign)) as string | null
+        const key = keyOf(state)
+        return line == null || key === undefined ? [] : [listedRecord(key, line)]
+      }),
+    )
+    const isHere = ({ expiresAt }: ListedRecord) => this.options.clock === 'server' || expiresAt > now
+    return { items: records.flat().filter(isHere), ...next }
   }
 
   async remove(key: RecordKey): Promise<boolean> {

@@ -39,3 +39,15 @@ export const eachByItself: BatchForm = {
     )
   },
 }
+
+/** For scripts with their own loop: all arguments one after the other. Replies are numbers; a text is an error. */
+export const flatNumbers: BatchForm = {
+  argsOf: (items) => {
+    const told: Argument[] = []
+    for (const { args } of items) for (const arg of args) told.push(arg)
+    return told
+  },
+
+  resultsOf: (reply) =>
+    (reply as (number | string)[]).map((told) => (typeof told === 'string' ? new ItemFailure(told) : told)),
+}

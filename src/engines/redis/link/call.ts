@@ -26,6 +26,8 @@ export class Call implements CallInFlight {
   readonly deadlineMs: number
   readonly onRefused: Command['onRefused']
   attempts = 0
+  /** How often its script was sent along. Other refusals, as of a server that is loading, do not count. */
+  loads = 0
   /** An earlier attempt of this write may have been executed. */
   mayBeDone = false
   /** The connection of the last attempt. */

@@ -18,6 +18,7 @@ const FIRST_CAPACITY = 64
  */
 export class CallsInFlight {
   private slots: (CallInFlight | undefined)[] = new Array(FIRST_CAPACITY).fill(undefined)
+  private sentMs: number[] = new Array(FIRST_CAPACITY).fill(0)
   private first = 0
   private next = 0
   private count = 0
@@ -26,12 +27,24 @@ export class CallsInFlight {
     return this.count
   }
 
-  /** Returns the position, with which `take` removes it. */
-  add(flight: CallInFlight): number {
+  /** Returns its place, which is the number of those that were added before. With it, `take` removes it. */
+  add(flight: CallInFlight, sentMs: number): number {
     if (this.next - this.first === this.slots.length) this.grow()
-    this.slots[this.next % this.slots.length] = flight
+    const at = this.next % this.slots.length
+    this.slots[at] = flight
+    this.sentMs[at] = sentMs
     this.count++
     return this.next++
+  }
+
+  /** Undefined if it was removed before. */
+  at(place: number): CallInFlight | undefined {
+    return place < this.first ? undefined : this.slots[place % this.slots.length]
+  }
+
+  /** When a call was sent that is still in flight. */
+  sentAt(place: number): number {
+    return this.sentMs[place % this.sentMs.length]!
   }
 
   /** False if it was removed before. */
@@ -65,9 +78,12 @@ export class CallsInFlight {
 
   private grow(): void {
     const slots = new Array<CallInFlight | undefined>(this.slots.length * 2).fill(undefined)
+    const sentMs = new Array<number>(slots.length).fill(0)
     for (let place = this.first; place < this.next; place++) {
       slots[place % slots.length] = this.slots[place % this.slots.length]
+      sentMs[place % slots.length] = this.sentAt(place)
     }
     this.slots = slots
+    this.sentMs = sentMs
   }
 }

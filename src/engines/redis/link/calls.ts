@@ -2,7 +2,7 @@ import { CatracaError } from '../../../core/errors.js'
 import { every, later } from '../../../core/timers.js'
 import { parseAddress } from './address.js'
 import { Call, type Command } from './call.js'
-import { Coalescer } from './coalescer.js'
+import { Coalescer, returning } from './coalescer.js'
 import type { Connection } from './connection.js'
 import {
   isErrorReply,
@@ -34,12 +34,12 @@ export class Calls {
   ) {
     // WAIT blocks its connection, so one WAIT serves all writes of an event-loop turn.
     this.replicated = new Coalescer(
-      async (connection, deadlines) => {
+      returning(async (connection, deadlines) => {
         const { replicas, timeoutMs } = settings.waitReplicas!
         const args = ['WAIT', String(replicas), String(timeoutMs)]
         const confirmed = (await connection.ask(args, Math.max(...deadlines))) as number
         return deadlines.map(() => confirmed)
-      },
+      }),
       { maxItems: Number.POSITIVE_INFINITY },
     )
   }

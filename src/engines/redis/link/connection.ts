@@ -1,11 +1,12 @@
-import { createClient, RESP_TYPES } from '@redis/client'
+import { RESP_TYPES } from '@redis/client/dist/lib/RESP/decoder.js'
 import { every, later } from '../../../core/timers.js'
 import { type Address, nameOf } from './address.js'
 import { type CallInFlight, CallsInFlight } from './calls-in-flight.js'
 import type { CommandTimes } from './command-times.js'
-import { isErrorReply, NoReply } from './failures.js'
+import { NoReply } from './failures.js'
 import type { RedisTlsOptions } from './options.js'
 import type { Argument } from './redis.js'
+import { RespSocket, type TypeMapping } from './resp-socket.js'
 
 export interface ConnectionSettings {
   connectTimeoutMs: number
@@ -22,10 +23,9 @@ export interface ConnectionSettings {
   times?: CommandTimes | undefined
 }
 
-type Client = ReturnType<typeof newClient>
-
-const TEXT = { timeout: 0, typeMapping: { [RESP_TYPES.MAP]: Map } }
-const BINARY = { timeout: 0, typeMapping: { ...TEXT.typeMapping, [RESP_TYPES.BLOB_STRING]: Buffer } }
+const TEXT: TypeMapping = { [RESP_TYPES.MAP]: Map }
+const BINARY: TypeMapping = { ...TEXT, [RESP_TYPES.BLOB_STRING]: Buffer }
+const CONFIRMATIONS = new Set(['subscribe', 'unsubscribe'])
 const SWEEPS_PER_TIMEOUT = 40
 const SHORTEST_SWEEP_MS = 5
 /** A server that was silent for this long may have been replaced meanwhile. */
@@ -34,18 +34,19 @@ const DOUBTED_AFTER_MS = 1000
 /**
  * One connection: it is opened, used, and lost once. After a loss, its owner opens a new one.
  *
- * Deadlines are enforced here and not by the client library. The library's timeout ends when a command is written, so
- * a stopped server would hang every call for ever. It also costs an AbortSignal per command, and most of the
- * throughput (ADR 11).
+ * Every command gets exactly one reply, in the order of sending, so the place of a call is the number of its reply.
  */
 export class Connection {
   private readonly flights = new CallsInFlight()
+  private readonly socket: RespSocket
   private readonly sweepMs: number
-  private readonly binary: Client
+  private readonly listeners = new Map<string, (message: string) => void>()
   private sweeper: NodeJS.Timeout | undefined
+  /** Also the place of the call whose reply comes next. */
   private answers = 0
   private answersSeen = 0
   private silentSinceMs = 0
+  private welcomed = false
   private lost = false
   /** The server was silent. Its replies are held back until `confirm` resolves. */
   private doubted = false
@@ -58,21 +59,24 @@ export class Connection {
 
   private constructor(
     readonly address: Address,
-    private readonly client: Client,
     private readonly settings: ConnectionSettings,
   ) {
-    this.binary = client.withCommandOptions(BINARY) as unknown as Client
     this.sweepMs = Math.max(SHORTEST_SWEEP_MS, settings.commandTimeoutMs / SWEEPS_PER_TIMEOUT)
+    this.socket = new RespSocket(address, settings.tls, {
+      typeMapping: () => (this.flights.at(this.answers)?.binary === true ? BINARY : TEXT),
+      onReply: (reply) => this.onReply(reply),
+      onErrorReply: (error) => this.onErrorReply(error),
+      onPush: (push) => this.onPush(push),
+      onEnd: (reason) => this.lose(reason),
+    })
   }
 
   static async open(address: Address, settings: ConnectionSettings): Promise<Connection> {
-    const client = newClient(address, settings)
-    const connection = new Connection(address, client, settings)
-    client.on('error', (error: Error) => connection.lose(error.message))
+    const connection = new Connection(address, settings)
     const { promise: late, timer } = rejectLater(settings.connectTimeoutMs, address)
     try {
-      // The client limits the time to connect, but not the handshake after it.
-      await Promise.race([client.connect(), late])
+      await Promise.race([connection.greet(), late])
+      connection.welcomed = true
       return connection
     } catch (error) {
       connection.close()
@@ -80,6 +84,15 @@ export class Connection {
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  /** The caller limits the time. */
+  private async greet(): Promise<void> {
+    const { username, password, database } = this.settings
+    const hasName = username !== undefined || password !== undefined
+    const hello = ['HELLO', '3', ...(hasName ? ['AUTH', username ?? 'default', password ?? ''] : [])]
+    await this.ask(hello, Number.POSITIVE_INFINITY)
+    if (database !== 0) await this.ask(['SELECT', String(database)], Number.POSITIVE_INFINITY)
   }
 
   get usable(): boolean {
@@ -97,23 +110,9 @@ export class Connection {
       flight.onFailure(new NoReply('not-sent', reason))
       return
     }
-    const place = this.flights.add(flight)
+    this.flights.add(flight, performance.now())
     if (this.sweeper === undefined) this.startSweeping()
-    // Options of the client, because options of a single command cost as much as the rest of the command.
-    const client = flight.binary ? this.binary : this.client
-    const sentMs = performance.now()
-    client.sendCommand(flight.args).then(
-      (reply) => {
-        this.answered(flight, sentMs)
-        if (this.doubted) void this.confirmed().then(() => this.flights.take(place) && flight.onReply(reply))
-        else if (this.flights.take(place)) flight.onReply(reply)
-      },
-      (error: unknown) => {
-        const answered = isErrorReply(error)
-        if (answered) this.answered(flight, sentMs)
-        if (this.flights.take(place)) flight.onFailure(answered ? error : lostBy(error))
-      },
-    )
+    this.socket.send(flight.args)
   }
 
   /** Sends one command, once. */
@@ -122,11 +121,13 @@ export class Connection {
   }
 
   async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {
-    await this.client.subscribe(channel, onMessage)
+    this.listeners.set(channel, onMessage)
+    await this.ask(['SUBSCRIBE', channel], this.deadline())
   }
 
   async unsubscribe(channel: string): Promise<void> {
-    if (!this.lost) await this.client.unsubscribe(channel)
+    this.listeners.delete(channel)
+    if (!this.lost) await this.ask(['UNSUBSCRIBE', channel], this.deadline())
   }
 
   /** Drops the connection as if the server had closed it. Its owner opens another. */
@@ -144,13 +145,43 @@ export class Connection {
     this.lost = true
     clearInterval(this.sweeper)
     for (const flight of this.flights.takeAll()) flight.onFailure(new NoReply('lost', reason))
-    this.client.destroy()
+    this.socket.destroy()
     this.onLost(reason)
   }
 
-  private answered({ args }: CallInFlight, sentMs: number): void {
-    this.answers++
-    this.settings.times?.add(args[0] as string, performance.now() - sentMs)
+  private deadline(): number {
+    return performance.now() + this.settings.commandTimeoutMs
+  }
+
+  private onReply(reply: unknown): void {
+    const place = this.answered()
+    const flight = this.flights.at(place)
+    if (flight === undefined) return
+    if (this.doubted) void this.confirmed().then(() => this.flights.take(place) && flight.onReply(reply))
+    else if (this.flights.take(place)) flight.onReply(reply)
+  }
+
+  private onErrorReply(error: Error): void {
+    const place = this.answered()
+    const flight = this.flights.at(place)
+    if (flight !== undefined && this.flights.take(place)) flight.onFailure(error)
+  }
+
+  private onPush([kind, channel, content]: unknown[]): void {
+    if (String(kind) === 'message') this.listeners.get(String(channel))?.(String(content))
+    // They come instead of replies. An error comes as a reply.
+    else if (CONFIRMATIONS.has(String(kind))) this.onReply(content)
+  }
+
+  /** Returns the place of the call that is answered. It may have ended before. */
+  private answered(): number {
+    const place = this.answers++
+    const { times } = this.settings
+    if (times === undefined || !this.welcomed) return place
+    const flight = this.flights.at(place)
+    if (flight !== undefined)
+      times.add(flight.args[0] as string, performance.now() - this.flights.sentAt(place))
+    return place
   }
 
   /** Resolves when replies may be accepted. Otherwise all calls in flight end as lost. */
@@ -199,9 +230,6 @@ export class Connection {
   }
 }
 
-const lostBy = (error: unknown): NoReply =>
-  new NoReply('lost', error instanceof Error ? error.message : String(error))
-
 function rejectLater(ms: number, address: Address): { promise: Promise<never>; timer: NodeJS.Timeout } {
   let timer!: NodeJS.Timeout
   const promise = new Promise<never>((_, reject) => {
@@ -209,38 +237,4 @@ function rejectLater(ms: number, address: Address): { promise: Promise<never>; t
   })
   promise.catch(() => {})
   return { promise, timer }
-}
-
-/**
- * For each new address the library builds a class with every Redis command. That blocks the process for tens of
- * milliseconds, just when a cluster fails over. So one client is created that never connects, and all others are
- * duplicates of it.
- */
-let pattern: ReturnType<typeof newPattern> | undefined
-
-const newPattern = () =>
-  createClient({
-    RESP: 3,
-    disableOfflineQueue: true,
-    disableClientInfo: true,
-    maintNotifications: 'disabled',
-    commandOptions: TEXT,
-  })
-
-function newClient({ host, port }: Address, settings: ConnectionSettings) {
-  const { connectTimeoutMs, tls, username, password, database } = settings
-  pattern ??= newPattern()
-  return pattern.duplicate({
-    socket: {
-      host,
-      port,
-      connectTimeout: connectTimeoutMs,
-      // The owner of the connection opens the next one, possibly to another server.
-      reconnectStrategy: false,
-      ...(tls === undefined ? {} : { tls: true as const, ...tls }),
-    },
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    database,
-  })
 }

@@ -1,4 +1,4 @@
-import { ErrorReply } from '@redis/client'
+import { ErrorReply } from '@redis/client/dist/lib/errors.js'
 import { CatracaError, isCatracaError } from '../../../core/errors.js'
 
 /** How a call without a reply ended. Only `not-sent` may be sent again in every case. */
@@ -47,7 +47,15 @@ export function withoutReply(failure: NoReply, command: string, write: boolean):
   return new CatracaError(write ? 'UNKNOWN_OUTCOME' : 'ENGINE_UNAVAILABLE', message, { cause: failure })
 }
 
-const UNAVAILABLE_CODES = new Set(['NOREPLICAS', 'MISCONF', 'NOAUTH', 'WRONGPASS', 'NOPERM', 'NOPROTO'])
+const UNAVAILABLE_CODES = new Set([
+  'NOREPLICAS',
+  'MISCONF',
+  'NOAUTH',
+  'WRONGPASS',
+  'NOPERM',
+  'NOPROTO',
+  'NOSCRIPT',
+])
 
 /** The error of a command that got an error reply. */
 export function refused(message: string, command: string): CatracaError {
@@ -67,6 +75,11 @@ export function foreign(key: string, what: string): CatracaError {
     'STORE_CORRUPT',
     `the Redis key ${key} holds ${what}: another program has written there`,
   )
+}
+
+/** For reads that leave out what another program put in the place. */
+export function unlessForeign(error: unknown): undefined {
+  if (!isForeign(error)) throw error
 }
 
 export const isForeign = (error: unknown): boolean => isCatracaError(error, 'STORE_CORRUPT')

@@ -11,6 +11,7 @@ import { unavailable } from './failures.js'
 import { infoOf } from './info.js'
 import { type RedisOptions, type Settings, settingsOf } from './options.js'
 import type { Argument, Interruption, Redis, RedisInfo, RunOptions, Unsubscribe } from './redis.js'
+import { Replicas } from './replicas.js'
 import type { Script } from './script.js'
 import { ScriptRuns } from './script-runs.js'
 import { SentinelTopology } from './sentinel-topology.js'
@@ -38,6 +39,7 @@ class OpenRedis implements Redis {
   private readonly calls: Calls
   private readonly scripts: ScriptRuns
   private readonly subscriptions: Subscriptions
+  private readonly copies: Replicas | undefined
   private onChange: OnChange = () => {}
   private failedConnections = 0
   private readonly times = new CommandTimes()
@@ -55,6 +57,9 @@ class OpenRedis implements Redis {
     })
     this.scripts = new ScriptRuns(this.calls, settings)
     this.subscriptions = new Subscriptions(this.topology, connection)
+    if (settings.confirmFrom === 'replica') {
+      this.copies = new Replicas(this.topology, connection, url.topology === 'cluster')
+    }
   }
 
   slot(key: string): number {
@@ -76,6 +81,15 @@ class OpenRedis implements Redis {
     return this.calls.askInOrder(
       commands.map((args) => ({ slot, args, binary: false, write: false, deadlineMs })),
     )
+  }
+
+  readOnReplica(key: string, commands: readonly (readonly Argument[])[]): Promise<unknown[] | undefined> {
+    if (this.closed) return Promise.reject(closed())
+    return this.copies?.readInOrder(this.slot(key), commands) ?? Promise.resolve(undefined)
+  }
+
+  get replicas(): number {
+    return this.copies?.connected ?? 0
   }
 
   write(key: string, args: readonly Argument[]): Promise<unknown> {
@@ -145,6 +159,7 @@ class OpenRedis implements Redis {
     this.closed = true
     this.calls.close()
     this.subscriptions.close()
+    this.copies?.close()
     this.topology.close()
   }
 

@@ -25,6 +25,8 @@ export interface RedisOptions {
   maxBatch?: { items: number; bytes: number }
   /** A write succeeds only when this many replicas have it. Otherwise its outcome is unknown. */
   waitReplicas?: { replicas: number; timeoutMs: number }
+  /** Whether a replica may confirm memberships, if it is as recent as memory. Decisions are the primary's. */
+  confirmFrom?: 'primary' | 'replica'
   /** Calls in flight per connection. Above it, a call fails at once. */
   maxInFlight?: number
   /** Calls that wait for a connection. Above it, a call fails at once. */
@@ -45,6 +47,7 @@ const DEFAULTS: Settings = {
   readPassword: () => undefined,
   maxBatch: DEFAULT_REDIS.maxBatch,
   waitReplicas: undefined,
+  confirmFrom: DEFAULT_REDIS.confirmFrom,
   maxInFlight: DEFAULT_REDIS.maxInFlight,
   maxWaiting: DEFAULT_REDIS.maxWaiting,
 }
@@ -66,6 +69,9 @@ export function settingsOf(options: RedisOptions): Settings {
     if (!Number.isInteger(value) || value < 1) {
       throw new CatracaError('CONFIG_INVALID', `redis.${name} must be a whole number of at least 1`)
     }
+  }
+  if (settings.confirmFrom !== 'primary' && settings.confirmFrom !== 'replica') {
+    throw new CatracaError('CONFIG_INVALID', 'redis.confirmFrom must be primary or replica')
   }
   const wait = settings.waitReplicas
   if (

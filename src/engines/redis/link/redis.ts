@@ -64,6 +64,12 @@ export interface Redis {
   /** Several commands like `read`, sent together and executed in order. */
   readInOrder(key: string, commands: readonly (readonly Argument[])[]): Promise<unknown[]>
 
+  /**
+   * The same by a replica, once. Undefined: reads from replicas are off, or no replica answered. The caller must find
+   * out from the replies whether they are recent enough.
+   */
+  readOnReplica(key: string, commands: readonly (readonly Argument[])[]): Promise<unknown[] | undefined>
+
   /** Sends a command to the primary of the key, at most once unless the server refused it. */
   write(key: string, args: readonly Argument[]): Promise<unknown>
 
@@ -104,6 +110,9 @@ export interface Redis {
 
   /** Response times of the servers, by command. */
   commandTimes(): ReadonlyMap<string, Durations>
+
+  /** Connected replicas that reads may use. */
+  readonly replicas: number
 
   /** Number of connections that failed or were lost so far. */
   connectionFailures(): number

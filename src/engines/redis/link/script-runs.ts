@@ -1,6 +1,6 @@
 import { CatracaError } from '../../../core/errors.js'
 import { type BatchItem, ItemFailure } from './batch-form.js'
-import type { Call, Command } from './call.js'
+import { Call, type Command } from './call.js'
 import type { Calls } from './calls.js'
 import { Coalescer } from './coalescer.js'
 import { codeOf, foreign, refused } from './failures.js'
@@ -36,7 +36,11 @@ export class ScriptRuns {
     args: readonly Argument[],
     { binary = false, gathered = false }: RunOptions = {},
   ): Promise<unknown> {
-    if (keys.length !== script.keys) {
+    // Who has gathered the work of several items passes the keys of all.
+    const isWhole = gathered
+      ? keys.length > 0 && keys.length % script.keys === 0
+      : keys.length === script.keys
+    if (!isWhole) {
       const message = `${script.name} takes ${script.keys} keys, not ${keys.length}`
       return Promise.reject(new CatracaError('INTERNAL', message))
     }
@@ -58,20 +62,55 @@ export class ScriptRuns {
 
   private newBatches(script: Script, binary: boolean): Batches {
     const { items, bytes } = this.settings.maxBatch
-    return new Coalescer((slot, batch) => this.carry(script, slot, batch, binary), {
-      maxItems: Math.min(items, script.together),
-      maxBytes: bytes,
-      sizeOf,
-    })
+    return new Coalescer(
+      (slot, batch) => {
+        const settle = (results: unknown[]) => batch.settle(results)
+        this.begin(script, slot, batch.items, binary, settle, (error) => batch.fail(error))
+      },
+      { maxItems: Math.min(items, script.together), maxBytes: bytes, sizeOf, overlaps: true },
+    )
   }
 
-  private async carry(script: Script, slot: number, items: Item[], binary: boolean): Promise<unknown[]> {
+  private carry(script: Script, slot: number, items: Item[], binary: boolean): Promise<unknown[]> {
+    return new Promise((resolve, reject) => this.begin(script, slot, items, binary, resolve, reject))
+  }
+
+  /** With callbacks, because promises would cost more than the rest. */
+  private begin(
+    script: Script,
+    slot: number,
+    items: Item[],
+    binary: boolean,
+    resolve: (results: unknown[]) => void,
+    reject: (error: unknown) => void,
+  ): void {
     if (items.length === 1 && script.alone !== undefined) {
-      const [{ keys, deadlineMs }] = items as [Item]
-      const question = { slot, binary, write: false, repeatable: true, deadlineMs }
-      const found = await this.calls.tryInOrder(script.alone(keys[0]!).map((args) => ({ ...question, args })))
-      if (found !== undefined) return [found]
-    }
+      const commands = script.alone(items[0]!.keys[0]!)
+      this.askAlone(commands, slot, items[0]!, binary).then((found) => {
+        if (found !== undefined) resolve([found])
+        else this.send(script, slot, items, binary, resolve, reject)
+      }, reject)
+    } else this.send(script, slot, items, binary, resolve, reject)
+  }
+
+  private askAlone(
+    commands: readonly (readonly string[])[],
+    slot: number,
+    { deadlineMs }: Item,
+    binary: boolean,
+  ): Promise<unknown[] | undefined> {
+    const question = { slot, binary, write: false, repeatable: true, deadlineMs }
+    return this.calls.tryInOrder(commands.map((args) => ({ ...question, args })))
+  }
+
+  private send(
+    script: Script,
+    slot: number,
+    items: Item[],
+    binary: boolean,
+    resolve: (results: unknown[]) => void,
+    reject: (error: unknown) => void,
+  ): void {
     const question: Command = {
       slot,
       args: commandOf(script, items),
@@ -81,16 +120,33 @@ export class ScriptRuns {
       deadlineMs: items[0]!.deadlineMs,
       onRefused: (message, call) => this.refused(script, items, message, call),
     }
-    const reply = await this.calls.ask(question)
-    if (reply === ONE_BY_ONE) {
+    const answered = (reply: unknown) => {
+      try {
+        const results = reply === ONE_BY_ONE ? undefined : script.form.resultsOf(reply, items)
+        if (results !== undefined && !results.some(isFailure)) resolve(results)
+        else this.withFailures(script, slot, items, binary, results).then(resolve, reject)
+      } catch (error) {
+        reject(error)
+      }
+    }
+    this.calls.start(new Call(this.calls, question, answered, reject))
+  }
+
+  /** `results`: undefined if each item must be run alone. */
+  private async withFailures(
+    script: Script,
+    slot: number,
+    items: Item[],
+    binary: boolean,
+    results: unknown[] | undefined,
+  ): Promise<unknown[]> {
+    if (results === undefined) {
       const alone = items.map((item) => this.carry(script, slot, [item], binary).then(([result]) => result))
       return (await Promise.allSettled(alone)).map((one) =>
         one.status === 'fulfilled' ? one.value : one.reason,
       )
     }
-    const results = script.form.resultsOf(reply, items)
-    if (!results.some(isFailure)) return results
-    if (results.some(isReadOnly) && performance.now() + PAUSE_MS < question.deadlineMs) {
+    if (results.some(isReadOnly) && performance.now() + PAUSE_MS < items[0]!.deadlineMs) {
       // A master that has just become a replica runs the script, but refuses each write in it.
       this.calls.notPrimary(slot)
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
@@ -122,7 +178,7 @@ export class ScriptRuns {
     const code = codeOf(message)
     // While a slot moves, a call succeeds only on a server that has all its keys. Single items may succeed.
     if (code === 'TRYAGAIN' && items.length > 1) call.resolve(ONE_BY_ONE)
-    else if (code === 'NOSCRIPT' && call.attempts++ < MOST_LOADS) this.loadAndSend(script, call)
+    else if (code === 'NOSCRIPT' && call.loads++ < MOST_LOADS) this.loadAndSend(script, call)
     else return false
     return true
   }
@@ -137,7 +193,8 @@ export class ScriptRuns {
 
 function commandOf(script: Script, items: readonly Item[]): Argument[] {
   const verb = script.write ? 'EVALSHA' : 'EVALSHA_RO'
-  const command: Argument[] = [verb, script.sha, String(items.length * script.keys)]
+  const keyCount = items.length === 1 ? items[0]!.keys.length : items.length * script.keys
+  const command: Argument[] = [verb, script.sha, String(keyCount)]
   for (const { keys } of items) for (const key of keys) command.push(key)
   for (const arg of script.form.argsOf(items)) command.push(arg)
   return command

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { CatracaError } from '../../../core/errors.js'
 import { type BatchForm, eachByItself } from './batch-form.js'
+import { luaText } from './lua-text.js'
 
 /** The reply of TYPE; `any` if a value of another program is a valid input. */
 export type KeyType = 'string' | 'hash' | 'set' | 'zset' | 'stream' | 'any'
@@ -25,6 +25,11 @@ export interface ScriptOptions {
    * the others.
    */
   offers?: readonly string[]
+  /**
+   * Another file for rare items, with the files that it uses and offers: `otherwise(…)` runs them all, each time. So they
+   * cost the usual items nothing, not even their definition.
+   */
+  otherwise?: { file: string; uses: readonly string[]; offers: readonly string[] }
   /** Maximum items per call, where larger batches would make server and process wait for each other. */
   together?: number
   /** How items share a call. With another form than that of `lua/batch.lua`, the file has its own loop over `KEYS`. */
@@ -61,29 +66,45 @@ export function defineScript(name: string, options: ScriptOptions): Script {
 }
 
 /** The same with another source of files than `lua/`. */
-export function assembleScript(name: string, options: ScriptOptions, read: (name: string) => string): Script {
+export function assembleScript(name: string, options: ScriptOptions, read: Read): Script {
   const { write, uses = [], offers = [], together = Number.POSITIVE_INFINITY } = options
   const { repeatable = !write, form = eachByItself } = options
   const types = typeof options.keys === 'number' ? [] : options.keys
   const keys = typeof options.keys === 'number' ? options.keys : options.keys.length
   const judged = write ? types.map((type) => `'${type}'`) : []
-  const spelled = (part: string) => part.replaceAll('-', '_')
-  const enclosed = (part: string) => `(function()\n${read(part)}\nend)()`
-  const parts = [...offers, ...uses].map(spelled)
+  const body =
+    form === eachByItself ? [`local operation = ${enclosed(read(name))}`, readLua('batch')] : [read(name)]
   const source = [
     ...(options.evenWhenFull ? ['#!lua flags=allow-oom'] : []),
     `local KEYS_PER_ITEM, KEY_TYPES = ${keys}, { ${judged.join(', ')} }`,
-    ...(parts.length === 0 ? [] : [`local ${parts.join(', ')}`]),
-    ...offers.map((part) => `function ${spelled(part)}()\n${read(part)}\nend`),
-    ...uses.map((part) => `${spelled(part)} = ${enclosed(part)}`),
-    ...(form === eachByItself ? [`local operation = ${enclosed(name)}`, readLua('batch')] : [read(name)]),
+    ...libraryOf(uses, offers, read),
+    ...(options.otherwise === undefined ? [] : [otherwiseOf(options.otherwise, read)]),
+    ...body,
   ].join('\n')
   const sha = createHash('sha1').update(source).digest('hex')
   known.set(sha, { name, source })
   return { name, keys, types, write, repeatable, together, form, alone: options.alone, source, sha }
 }
 
+type Read = (name: string) => string
+
+const spelled = (part: string): string => part.replaceAll('-', '_')
+const enclosed = (text: string): string => `(function()\n${text}\nend)()`
+
+function libraryOf(uses: readonly string[], offers: readonly string[], read: Read): string[] {
+  const parts = [...offers, ...uses].map(spelled)
+  return [
+    ...(parts.length === 0 ? [] : [`local ${parts.join(', ')}`]),
+    ...offers.map((part) => `function ${spelled(part)}()\n${read(part)}\nend`),
+    ...uses.map((part) => `${spelled(part)} = ${enclosed(read(part))}`),
+  ]
+}
+
+function otherwiseOf({ file, uses, offers }: NonNullable<ScriptOptions['otherwise']>, read: Read): string {
+  return ['local function otherwise(...)', ...libraryOf(uses, offers, read), read(file), 'end'].join('\n')
+}
+
 function readLua(name: string): string {
   if (!NAME.test(name)) throw new CatracaError('INTERNAL', `${name} is no name of a script`)
-  return readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8').trimEnd()
+  return luaText(name)
 }

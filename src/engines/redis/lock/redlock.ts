@@ -104,6 +104,11 @@ class Redlock implements OpenedRedlock {
     return { isHeld: true, fence: undefined, expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined }
   }
 
+  /** Each server has a part of the votes, and none knows who has the majority. */
+  async list(): Promise<never> {
+    throw new CatracaError('STORE_UNSUPPORTED', 'locks over several servers cannot be listed')
+  }
+
   watch(): () => void {
     return () => {}
   }

@@ -1,26 +1,39 @@
+import type { Listing, ListingRequest } from '../../../core/listing.js'
 import type {
   Attempt,
   AttemptOutcome,
+  ListedLock,
   LockStore,
   OwnerOutcome,
   StoredLock,
 } from '../../../guards/lock/port.js'
+import { type BatchItem, flatNumbers } from '../link/batch-form.js'
+import { unlessForeign } from '../link/failures.js'
 import type { Redis } from '../link/redis.js'
+import { scanKeys } from '../link/scan-keys.js'
 import { defineScript, type Script } from '../link/script.js'
 import { FreedLocks } from './freed.js'
 import { fenceKey, lockKey, waitingKey } from './keys.js'
 
 /** Small enough that server and process work at the same time instead of waiting for each other. */
-const together = 8
-const ACQUIRE = defineScript('lock-acquire', { keys: ['any', 'string'], write: true, together })
-const ACQUIRE_OR_WAIT = defineScript('lock-acquire', {
-  keys: ['any', 'string', 'string'],
-  write: true,
-  together,
-})
-const RELEASE = defineScript('lock-release', { keys: ['any', 'string'], write: true, together })
+const together = 16
+const acquiring = { write: true, together, form: flatNumbers }
+const ACQUIRE = defineScript('lock-acquire', { keys: ['any', 'string'], ...acquiring })
+const ACQUIRE_OR_WAIT = defineScript('lock-acquire', { keys: ['any', 'string', 'string'], ...acquiring })
+/** The first argument, the channel, is that of the instance. */
+const freeing = {
+  ...{ write: true, together },
+  form: {
+    argsOf: (items: readonly BatchItem[]) => [
+      items[0]!.args[0]!,
+      ...items.flatMap(({ args }) => args.slice(1)),
+    ],
+    resultsOf: flatNumbers.resultsOf,
+  },
+}
+const RELEASE = defineScript('lock-release', { keys: ['any', 'string'], ...freeing })
 /** Whoever holds it: a string. What is of another type is no lock, and is refused. */
-const REMOVE = defineScript('lock-release', { keys: ['string', 'string'], write: true, together })
+const REMOVE = defineScript('lock-release', { keys: ['string', 'string'], ...freeing })
 const EXTEND = defineScript('lock-extend', { keys: ['any', 'string'], write: true, together })
 const READ = defineScript('lock-read', { keys: 2, write: false })
 
@@ -84,6 +97,19 @@ export class RedisLocks implements LockStore {
     }
   }
 
+  async list(request: ListingRequest, now: number): Promise<Listing<ListedLock>> {
+    const start = lockKey(request.prefix)
+    const { items: keys, ...next } = await scanKeys(this.redis, `${start}*`, request)
+    const locks = await Promise.all(
+      keys.map(async (key): Promise<ListedLock[]> => {
+        const name = key.slice(lockKey('').length)
+        const found = await this.read(name, now).catch(unlessForeign)
+        return found?.isHeld ? [{ name, fence: found.fence, expiresAt: found.expiresAt }] : []
+      }),
+    )
+    return { items: locks.flat(), ...next }
+  }
+
   watch(name: string, onFree: () => void): () => void {
     return this.freed.watch(name, onFree)
   }
@@ -97,9 +123,9 @@ export class RedisLocks implements LockStore {
     return this.freed.close()
   }
 
-  private free(script: Script, name: string, ...owner: string[]): Promise<boolean> {
+  private free(script: Script, name: string, owner = ''): Promise<boolean> {
     const key = lockKey(name)
-    const args = [this.freed.channel, name, ...owner]
+    const args = [this.freed.channel, name, owner]
     return this.redis.run(script, [key, waitingKey(key)], args).then((freed) => freed === 1)
   }
 }

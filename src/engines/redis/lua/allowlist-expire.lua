@@ -7,7 +7,7 @@
           customer id and its key, for each customer
 
   Output
-    { `expired`, sequence, removed customers … }
+    { `expired`, removed customers }
     { refusal }: `gone`, `stale` or `frozen`; nothing was changed
 ]]
 return function(keys, args)
@@ -15,14 +15,13 @@ return function(keys, args)
   local refusal = shard.refusal(it, args[1], args[2])
   if refusal then return { refusal } end
   local now = tonumber(args[3])
-  local items, gone = {}, {}
+  local items = {}
   for i = 8, #args, 2 do
     local customer = args[i]
     local attributes = redis.call('HGET', it.keys.attributes, customer)
     if shard.isExpired(attributes, now) then
       if shard.drop(it, customer) then
         items[#items + 1] = change_log.removed(args[i + 1])
-        gone[#gone + 1] = customer
       end
     else
       local expiresAt = attributes and string.match(attributes, '^%d+,(%d+)')
@@ -33,9 +32,8 @@ return function(keys, args)
       end
     end
   end
-  local sequence = 0
-  if #gone > 0 then
-    sequence = shard.commit(it, table.concat(items), now, tonumber(args[4]), tonumber(args[5]), args[6], args[7])
+  if #items > 0 then
+    shard.commit(it, table.concat(items), now, tonumber(args[4]), tonumber(args[5]), args[6], args[7])
   end
-  return { 'expired', sequence, unpack(gone) }
+  return { 'expired', #items }
 end

@@ -12,7 +12,7 @@
   Output
     { 'gone' | 'frozen' | 'lost' }
     { 'applied', applied, added }  another part is next
-    { 'stored', applied, added, sequence of the log, positions of those that were not in the set, or -1: all }
+    { 'stored', applied, added }
 ]]
 local batch = allowlist_import_batch
 local FIRST = 15
@@ -44,7 +44,7 @@ end
 local function addEach(it, args, count, present)
   local keys, now, rows = it.keys, tonumber(args[8]), batch.given(args, FIRST, count)
   local texts = redis.call('HMGET', keys.attributes, unpack(args, FIRST, FIRST + count - 1))
-  local items, fresh, added, at = {}, {}, 0, 1
+  local items, added, at = {}, 0, 1
   for i = 1, count do
     local customer, isThere, length = args[FIRST + i - 1], present[i] == 1, string.byte(args[14], at + 1) + 1
     local isMember = isThere and not shard.isExpired(texts[i], now)
@@ -56,11 +56,10 @@ local function addEach(it, args, count, present)
       items[#items + 1] = change_log.added(tonumber(addedAt), tonumber(expiresAt) or 0, key)
     end
     if not isMember then added = added + 1 end
-    if not isThere then fresh[#fresh + 1] = i end
     if it.next then storeInNext(it, customer, text or texts[i], isThere, text ~= nil) end
     at = at + 2 + length
   end
-  return table.concat(items), fresh, added
+  return table.concat(items), added
 end
 
 return function(keys, args)
@@ -72,18 +71,17 @@ return function(keys, args)
   if before == nil then return answer end
 
   local present = redis.call('SMISMEMBER', it.keys.members, unpack(args, FIRST, FIRST + count - 1))
-  local entry, fresh, added
+  local entry, added
   if #args < FIRST + count and not it.next and not batch.anybody(present) then
-    entry, fresh, added = addAll(it, args, count, args[8] .. args[9]), -1, count
+    entry, added = addAll(it, args, count, args[8] .. args[9]), count
   else
-    entry, fresh, added = addEach(it, args, count, present)
+    entry, added = addEach(it, args, count, present)
   end
-  local sequence = 0
   if entry ~= '' then
-    sequence = shard.commit(it, entry, tonumber(args[8]), tonumber(args[10]), tonumber(args[11]), args[12], args[13])
+    shard.commit(it, entry, tonumber(args[8]), tonumber(args[10]), tonumber(args[11]), args[12], args[13])
   elseif it.next then
     redis.call('HSET', it.keys.state, 'shared', string.format('%.0f', it.shared))
   end
   batch.note(writers, args[2], number, args[5], start + count, before + added)
-  return { 'stored', start + count, before + added, sequence, fresh }
+  return { 'stored', start + count, before + added }
 end

@@ -3,13 +3,13 @@
 
   Input
     keys  members, attributes
-    args  1 cursor of SSCAN, 2 approximate count
+    args  1 cursor of SSCAN, 2 approximate count, 3 pattern of the ids, if not all are wanted
 
   Output
     { generation, next cursor, customer ids, attributes (nil: none) for each customer }
 ]]
 return function(keys, args)
-  local scanned = redis.call('SSCAN', keys[1], args[1], 'COUNT', args[2])
+  local scanned = redis.call('SSCAN', keys[1], args[1], 'COUNT', args[2], 'MATCH', args[3] or '*')
   local ids = scanned[2]
   local attributes = {}
   -- SSCAN returns a set of only numbers completely, however large it is.

@@ -1,9 +1,9 @@
 --[[
-  Removes customers of a deleted list from a set, or deletes everything that a shard of it has left.
+  Deletes everything that a shard of a deleted list has left.
 
   Input
-    keys  state of the shard, set, then 11 further keys of the shard
-    args  1 incarnation of the deleted list, then customers; none: everything is deleted
+    keys  state of the shard, then all its other keys
+    args  1 incarnation of the deleted list
 
   Output
     1, or 0 if the shard already belongs to a later list
@@ -11,12 +11,6 @@
 return function(keys, args)
   local known = redis.call('HGET', keys[1], 'incarnation')
   if known and tonumber(known) > tonumber(args[1]) then return 0 end
-  if #args == 1 then
-    redis.call('UNLINK', unpack(keys))
-    return 1
-  end
-  for from = 2, #args, 1000 do
-    redis.call('SREM', keys[2], unpack(args, from, math.min(#args, from + 999)))
-  end
+  redis.call('UNLINK', unpack(keys))
   return 1
 end

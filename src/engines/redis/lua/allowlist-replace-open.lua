@@ -17,8 +17,7 @@ return function(keys, args)
     if it.next or redis.call('EXISTS', names.next, names.nextAttributes, names.nextExpiries, names.touched, old) > 0 then
       return 'leftover'
     end
-    local sequence = redis.call('HGET', names.state, 'sequence') or '0'
-    redis.call('HSET', names.state, 'next', args[3], 'shared', '0', 'nextSequence', sequence)
+    redis.call('HSET', names.state, 'next', args[3], 'shared', '0')
   end
   redis.call('HSET', writers, args[4], args[5])
   redis.call('HDEL', writers, args[4] .. '#batch')

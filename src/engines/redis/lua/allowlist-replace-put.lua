@@ -12,7 +12,7 @@
   Output
     { 'gone' | 'frozen' | 'lost' }
     { 'applied', applied, added }  another part is next
-    { 'stored', applied, added, positions of those that are not in the set or -1: all, positions of all that differ }
+    { 'stored', applied, added, positions of those that differ or -1: all }
 ]]
 local batch = allowlist_import_batch
 local FIRST = 9
@@ -20,7 +20,7 @@ local FIRST = 9
 local function putEach(it, args, count, present, touched)
   local keys, now, rows = it.keys, tonumber(args[7]), batch.given(args, FIRST, count)
   local texts = redis.call('HMGET', keys.attributes, unpack(args, FIRST, FIRST + count - 1))
-  local fresh, different, added = {}, {}, 0
+  local different, added = {}, 0
   for i = 1, count do
     if touched[i] == 0 then
       local customer, isThere, text, row = args[FIRST + i - 1], present[i] == 1, texts[i], rows[i]
@@ -32,11 +32,11 @@ local function putEach(it, args, count, present, touched)
         text = (text and string.match(text, '^%d+') or '0') .. row.ifThere
       end
       batch.store(keys.next, keys.nextAttributes, keys.nextExpiries, customer, text)
-      if isThere then it.shared = it.shared + 1 else fresh[#fresh + 1] = i end
+      if isThere then it.shared = it.shared + 1 end
       if text ~= texts[i] then different[#different + 1] = i end
     end
   end
-  return fresh, different, added
+  return different, added
 end
 
 return function(keys, args)
@@ -50,14 +50,14 @@ return function(keys, args)
 
   local present = redis.call('SMISMEMBER', it.keys.members, unpack(args, FIRST, FIRST + count - 1))
   local touched = redis.call('SMISMEMBER', it.keys.touched, unpack(args, FIRST, FIRST + count - 1))
-  local fresh, different, added
+  local different, added
   if #args < FIRST + count and not batch.anybody(present) and not batch.anybody(touched) then
     batch.storeAll(it.keys.next, it.keys.nextAttributes, args, FIRST, count, args[7] .. args[8])
-    fresh, different, added = -1, -1, count
+    different, added = -1, count
   else
-    fresh, different, added = putEach(it, args, count, present, touched)
+    different, added = putEach(it, args, count, present, touched)
     redis.call('HSET', it.keys.state, 'shared', string.format('%.0f', it.shared))
   end
   batch.note(writers, args[3], 1, 'replace', start + count, before + added)
-  return { 'stored', start + count, before + added, fresh, different }
+  return { 'stored', start + count, before + added, different }
 end

@@ -1,5 +1,5 @@
 --[[
-  Changes the name or config of a list.
+  Changes the name, the config or the labels of a list.
 
   Input
     keys  metadata

@@ -22,8 +22,12 @@
     both also change what a replace is building, where they win over its file
   drop(shard, customer) -> likewise, in the current generation only
   commit(shard, entry, now, mark, maxBytes, channel, listId) -> sequence, count
-    stores the counters and the entry, and records that the entry may be missing in the reverse index
+    stores the counters and the entry
+  noteForOlder(keys, now, sequence)
+    for an entry that was appended without commit
 ]]
+-- Long enough for a process of version 0.1.0 to walk over the members of a large shard.
+local MOST_FOR_OLDER, FOR_OLDER_MS = 1000, 600000
 local NAMES = { 'members', 'attributes', 'state', 'log', 'expiries', 'unindexed',
   'next', 'nextAttributes', 'nextExpiries', 'touched' }
 
@@ -105,6 +109,15 @@ local function remove(shard, customer)
   return held
 end
 
+-- A process of version 0.1.0 has an index of lists by customer. From this set its upkeep learns what it misses there, ten
+-- seconds later; nobody else reads it.
+local function noteForOlder(keys, now, sequence)
+  local key = keys.unindexed
+  redis.call('ZADD', key, string.format('%.0f', now), string.format('%.0f', sequence))
+  redis.call('ZREMRANGEBYRANK', key, 0, -MOST_FOR_OLDER - 1)
+  redis.call('PEXPIRE', key, FOR_OLDER_MS)
+end
+
 local function commit(shard, entry, now, mark, maxBytes, channel, listId)
   local keys = shard.keys
   local count = redis.call('SCARD', keys.members)
@@ -112,9 +125,9 @@ local function commit(shard, entry, now, mark, maxBytes, channel, listId)
   -- Written after the entry: a matching count means that the log has every change.
   redis.call('HSET', keys.state, 'count', count, 'updatedAt', string.format('%.0f', now))
   if shard.next then redis.call('HSET', keys.state, 'shared', string.format('%.0f', shard.shared)) end
-  redis.call('ZADD', keys.unindexed, string.format('%.0f', now), string.format('%.0f', sequence))
+  noteForOlder(keys, now, sequence)
   return sequence, count
 end
 
 return { read = read, refusal = refusal, isExpired = isExpired, add = add, remove = remove, drop = drop,
-  commit = commit }
+  commit = commit, noteForOlder = noteForOlder }

@@ -1,9 +1,14 @@
+import { differs } from '../../../guards/rate-limit/config-set.js'
 import type {
   ConfigBatch,
   ConfigPage,
   ConfigPageRequest,
+  ConfigSetOutcome,
+  ConfigSetStep,
+  EntityPage,
   LimitConfigStore,
 } from '../../../guards/rate-limit/port.js'
+import { configFrom, storedText } from '../../../guards/rate-limit/stored-config.js'
 import type { ConfigKey, EntityRecord, Level, LevelConfig } from '../../../guards/rate-limit/types.js'
 import type { Redis } from '../link/redis.js'
 import { defineScript } from '../link/script.js'
@@ -20,7 +25,12 @@ import {
 import { configNotice, type Notices } from './notices.js'
 
 const CHANGE = defineScript('limit-config', { keys: ['hash', 'string', 'zset'], write: true })
+const CHANGE_ALL = defineScript('limit-config-set', { keys: ['hash', 'string', 'zset'], write: true })
 const LIST = defineScript('limit-config-list', { keys: ['hash', 'zset'], write: true, repeatable: true })
+
+/** A set whose records keep changing while it is compared is refused after this many attempts. */
+const SET_ATTEMPTS = 5
+const PARENTS = 'parent:'
 
 /** All levels in one hash: a subject's configuration is one command. */
 export class RedisLimitConfigs implements LimitConfigStore {
@@ -44,20 +54,14 @@ export class RedisLimitConfigs implements LimitConfigStore {
     const [schema, ...records] = texts
     const parent = entity === undefined ? undefined : records.pop()
     return {
-      configs: records.map((text) => parsed<LevelConfig>(text)),
+      configs: records.map(parsedConfig),
       entity: parsed<EntityRecord>(parent),
       schemaVersion: Number(schema ?? 1),
     }
   }
 
   async list(level: Level, { after, limit, resource }: ConfigPageRequest): Promise<ConfigPage> {
-    // `;` is the character after `:`. One more row shows whether there is a next page.
-    const args = [
-      after === undefined ? `[${level}:` : `(${configField(after)}`,
-      `(${level};`,
-      String(limit + 1),
-    ]
-    const found = (await this.redis.run(LIST, [CONFIG_KEY, CONFIG_ORDER_KEY], args)) as string[]
+    const found = await this.fields(level, after && configField(after), limit + 1)
     const keys = found.slice(0, limit).map((field) => keyOfField(level, field))
     const wanted = keys.filter((key) => resource === undefined || key.resource === resource)
     const { configs } = await this.read(wanted, undefined)
@@ -65,8 +69,54 @@ export class RedisLimitConfigs implements LimitConfigStore {
     return found.length > limit ? { items, next: keys.at(-1)! } : { items }
   }
 
+  /** `;` is the character after `:`. Callers ask for one more field, which shows whether there is a next page. */
+  private async fields(kind: string, after: string | undefined, count: number): Promise<string[]> {
+    const args = [after === undefined ? `[${kind}:` : `(${after}`, `(${kind};`, String(count)]
+    return (await this.redis.run(LIST, [CONFIG_KEY, CONFIG_ORDER_KEY], args)) as string[]
+  }
+
+  async listEntities(after: string | undefined, limit: number): Promise<EntityPage> {
+    const found = await this.fields('parent', after && parentField(after), limit + 1)
+    const fields = found.slice(0, limit)
+    const texts = await this.texts(fields)
+    const items = fields.flatMap((field, i) => {
+      const record = parsed<EntityRecord>(texts[i])
+      return record === undefined ? [] : [{ id: field.slice(PARENTS.length), record }]
+    })
+    return found.length > limit ? { items, next: fields.at(-1)!.slice(PARENTS.length) } : { items }
+  }
+
+  private async texts(fields: readonly string[]): Promise<(string | null)[]> {
+    if (fields.length === 0) return []
+    return (await this.redis.read(CONFIG_KEY, ['HMGET', CONFIG_KEY, ...fields])) as (string | null)[]
+  }
+
+  /** The script compares the texts that were compared here, so nothing can have changed in between. */
+  async changeAll(steps: readonly ConfigSetStep[]): Promise<ConfigSetOutcome> {
+    const fields = steps.map((step) => ('key' in step ? configField(step.key) : parentField(step.entity)))
+    for (let attempt = 1; ; attempt++) {
+      const before = await this.texts(fields)
+      const at = steps.flatMap((step, i) => {
+        const text = before[i]
+        return differs(step, 'key' in step ? parsedConfig(text ?? null) : parsed<EntityRecord>(text))
+          ? [i]
+          : []
+      })
+      if (at.length > 0) return { outcome: 'conflict', at, changed: 0 }
+      const args = steps.flatMap((step, i) => [fields[i]!, before[i] ?? '', textOfStep(step)])
+      const keys = [CONFIG_KEY, NOTICES_KEY, CONFIG_ORDER_KEY]
+      const moved = (await this.redis.run(CHANGE_ALL, keys, [
+        ...[this.notices.channel, configNotice(undefined)],
+        ...args,
+      ])) as number[]
+      if (moved.length === 0) return { outcome: 'changed' }
+      if (attempt === SET_ATTEMPTS)
+        return { outcome: 'conflict', at: moved.map((place) => place - 1), changed: 0 }
+    }
+  }
+
   async write(key: ConfigKey, config: LevelConfig): Promise<void> {
-    await this.change(key, configField(key), JSON.stringify(config))
+    await this.change(key, configField(key), storedText(config))
   }
 
   async remove(key: ConfigKey): Promise<boolean> {
@@ -110,6 +160,16 @@ export class RedisLimitConfigs implements LimitConfigStore {
     return (await this.redis.run(CHANGE, [CONFIG_KEY, NOTICES_KEY, CONFIG_ORDER_KEY], args)) === 1
   }
 }
+
+/** Empty to remove the record: no record is an empty text. */
+function textOfStep(step: ConfigSetStep): string {
+  const value = 'key' in step ? step.config : step.record
+  if (value === undefined) return ''
+  return 'key' in step ? storedText(value as LevelConfig) : JSON.stringify(value)
+}
+
+const parsedConfig = (text: string | null): LevelConfig | undefined =>
+  text === null ? undefined : configFrom(text)
 
 const parsed = <T>(text: string | null | undefined): T | undefined =>
   text === null || text === undefined ? undefined : (JSON.parse(text) as T)

@@ -1,3 +1,4 @@
+import type { Listing, ListingRequest } from '../../../core/listing.js'
 import type {
   Freed,
   LeaseOutcome,
@@ -8,20 +9,25 @@ import type {
 } from '../../../guards/rate-limit/port.js'
 import type { Subject } from '../../../guards/rate-limit/types.js'
 import type { Redis } from '../link/redis.js'
+import { scanKeys } from '../link/scan-keys.js'
 import { defineScript } from '../link/script.js'
 import { Corrections } from './corrections.js'
-import { logKey, rowKey } from './keys.js'
+import { logKey, rowKey, subjectOf, subjectPattern } from './keys.js'
 import type { Notices } from './notices.js'
 import { DECIDING, type Plan, planOf } from './plan.js'
-import { takeForm } from './take-batch.js'
+import { bucketForm, takeForm } from './take-batch.js'
 
 /** One file for different keys: a row; row and log; row and log of two subjects. */
 const taking = {
   ...{ write: true, together: 32, form: takeForm },
   ...{ uses: DECIDING.uses, offers: [...DECIDING.offers, 'limit-take-all'] },
 }
-/** The usual case. Benchmarks run it directly. */
-export const TAKE = defineScript('limit-take', { keys: ['string'], ...taking })
+/** The usual case: one token bucket. It decides like `limit-take`, with much less work for the server. */
+export const TAKE_BUCKET = defineScript('limit-take-bucket', {
+  ...{ keys: ['string'], write: true, together: 32, form: bucketForm },
+  otherwise: { file: 'limit-take-rest', uses: DECIDING.uses, offers: [...DECIDING.offers, 'limit-take-all'] },
+})
+const TAKE = defineScript('limit-take', { keys: ['string'], ...taking })
 const TAKE_LOGGED = defineScript('limit-take', { keys: ['string', 'zset'], ...taking })
 const TAKE_BOTH = defineScript('limit-take', { keys: ['string', 'zset', 'string', 'zset'], ...taking })
 const RESET = defineScript('limit-reset', { keys: ['string', 'zset'], write: true, ...DECIDING })
@@ -64,6 +70,10 @@ export class RedisLimits implements LimitStore {
   /** Without `async`, which costs as much memory as the rest of a call. */
   private takeOne({ row, plan }: PlannedSubject, now: number, look?: 'look'): Promise<Taken> {
     const isUsual = look === undefined && this.clock === 'server'
+    if (plan.bucket !== undefined && look === undefined) {
+      const args = isUsual ? plan.bucket : [this.how(now), ...plan.bucket.slice(1)]
+      return this.redis.run(TAKE_BUCKET, [row], args) as Promise<Taken>
+    }
     const args = isUsual ? plan.args : [this.how(now, look), plan.text]
     const asking = plan.hasLog
       ? this.redis.run(TAKE_LOGGED, [row, logKey(row)], args)
@@ -121,6 +131,11 @@ export class RedisLimits implements LimitStore {
     const found = (await this.redis.run(RESET, [row, logKey(row)], [])) === 1
     await this.notices.publishFreed(subject)
     return found
+  }
+
+  async list(request: ListingRequest & { resource?: string }): Promise<Listing<Subject>> {
+    const { items, ...next } = await scanKeys(this.redis, subjectPattern(request), request)
+    return { items: items.flatMap((key) => subjectOf(key) ?? []), ...next }
   }
 
   watch(listener: (freed: Freed) => void): () => void {

@@ -24,6 +24,15 @@ export const noticeChannel = (database: number): string => `${PREFIX.limits}:not
 /** The states of all limits of a subject. */
 export const rowKey = ({ entity, resource }: Subject): string =>
   `${PREFIX.limits}:${encoded(entity)}:${resource}`
+/** No character of an identifier has a meaning in a pattern. */
+export const subjectPattern = ({ prefix, resource = '*' }: { prefix: string; resource?: string }): string =>
+  `${PREFIX.limits}:${encoded(prefix)}*:${resource}`
+/** The inverse of `rowKey`; undefined for other keys. */
+export function subjectOf(key: string): Subject | undefined {
+  const [entity, resource, ...more] = key.slice(PREFIX.limits.length + 1).split(':')
+  if (!entity || !resource || more.length > 0) return undefined
+  return { entity: entity.replaceAll('%3A', ':'), resource }
+}
 /** A sorted set: what the sliding windows and concurrency limits of the subject have admitted. */
 export const logKey = (row: string): string => `{${row}}:log`
 /** State of a used lease: its adjustments, or that it was given back. */

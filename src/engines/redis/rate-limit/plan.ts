@@ -13,6 +13,8 @@ export interface Plan {
   text: string
   /** The arguments of the usual call. */
   args: readonly [how: string, text: string]
+  /** Those of `lua/limit-take-bucket.lua` by the server's clock, if it can decide. */
+  bucket: readonly [how: string, ...rule: string[]] | undefined
   /** Whether one of the limits needs the subject's log. */
   hasLog: boolean
 }
@@ -29,11 +31,17 @@ export function planOf(limits: readonly LimitCost[]): Plan {
     plan = {
       text,
       args: ['', text],
+      bucket: limits.length === 1 ? bucketOf(limits[0]!) : undefined,
       hasLog: limits.some(({ rule }) => KIND_OF[rule.algorithm] >= KIND.log),
     }
     plans.set(limits, plan)
   }
   return plan
+}
+
+function bucketOf({ name, rule, cost, shadow }: LimitCost): Plan['bucket'] {
+  if (rule.algorithm !== 'token-bucket' || shadow || cost < 1) return undefined
+  return ['', name, ...[rule.capacity, rule.unitsPerMs, rule.unitsPerToken, cost].map(String)]
 }
 
 export function leasePlan(limits: readonly LeasedLimit[]): string {

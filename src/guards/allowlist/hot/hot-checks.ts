@@ -53,6 +53,10 @@ export class HotChecks implements CheckStore {
     return this.parts.checks.readToken(token)
   }
 
+  tokenAt(list: CheckedList, position: Position): string | undefined {
+    return this.parts.checks.tokenAt(list, position)
+  }
+
   private member(
     store: CheckView,
     list: CheckedList,

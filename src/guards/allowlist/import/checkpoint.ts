@@ -11,7 +11,6 @@ export const NOTHING_YET: ImportCheckpoint = {
   firstErrors: [],
 }
 
-/** The checkpoint stored in the record of an import. */
 export function checkpointOf(record: ImportRecord): ImportCheckpoint {
   const { rowsAcknowledged, inputDigest, added, unchanged, removed, rejected, run, firstErrors } = record
   const checkpoint = { rowsAcknowledged, inputDigest, added, unchanged, removed, rejected, firstErrors }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../core/clock.js'
-import type { BulkStore, ImportSession } from '../port.js'
+import type { BulkStore, ImportSession, MemberStore } from '../port.js'
 import type { ImportOptions } from '../types.js'
 import type { Collected } from './collect.js'
 import type { ImportLimits } from './limits.js'
@@ -9,6 +9,7 @@ import type { Pause } from './run.js'
 /** The parameters of `runImport`. */
 export interface ImportJob {
   bulk: BulkStore
+  members: Pick<MemberStore, 'remove'>
   listId: string
   body: AsyncIterable<Uint8Array>
   options: ImportOptions & Required<Pick<ImportOptions, 'importId' | 'mode' | 'format'>>
@@ -21,9 +22,10 @@ export interface ImportJob {
   takesExpiry?: boolean
 }
 
-/** What the two modes work with, once the import has begun. */
+/** What the modes work with, once the import has begun. */
 export interface ImportWork {
   bulk: BulkStore
+  members: Pick<MemberStore, 'remove'>
   session: ImportSession
   clock: Clock
   limits: ImportLimits

@@ -8,6 +8,8 @@ export interface ImportLimits {
   maxRunAttributeBytes: number
   /** Customers stored in one step of the engine. */
   batchCustomers: number
+  /** Customers removed at the same time. */
+  batchRemovals: number
   /** Customers, or bytes, in one block that a merge returns. */
   blockCustomers: number
   blockBytes: number
@@ -28,6 +30,7 @@ export const DEFAULT_LIMITS: ImportLimits = {
   maxRunKeyBytes: 32 * MIB,
   maxRunAttributeBytes: 32 * MIB,
   batchCustomers: 10_000,
+  batchRemovals: 500,
   blockCustomers: 8192,
   blockBytes: MIB,
   spillBufferBytes: 64 * 1024,

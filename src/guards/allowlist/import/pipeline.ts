@@ -94,7 +94,7 @@ class RunningImport {
     const lease = new LeaseRenewal(bulk, this.session, clock, (reason) => this.stop.abort(reason))
     const work = this.work()
     const mode =
-      options.mode === 'add' ? new AddImport(work, checkpointOf(this.record)) : new ReplaceImport(work)
+      options.mode === 'replace' ? new ReplaceImport(work) : new AddImport(work, checkpointOf(this.record))
     try {
       await mode.execute()
       await lease.stop()
@@ -107,7 +107,7 @@ class RunningImport {
   }
 
   private work(): ImportWork {
-    const { bulk, clock, spillDir, options, takesExpiry = true } = this.job
+    const { bulk, members, clock, spillDir, options, takesExpiry = true } = this.job
     const { limits, session, progress } = this
     const pause = (): Promise<void> => setImmediate()
     const { column } = options
@@ -121,7 +121,7 @@ class RunningImport {
       pause,
     })
     const { signal } = this.stop
-    return { bulk, session, clock, limits, spillDir, signal, runs, progress, pause }
+    return { bulk, members, session, clock, limits, spillDir, signal, runs, progress, pause }
   }
 
   private async finish(checkpoint: ImportCheckpoint): Promise<ImportResult> {

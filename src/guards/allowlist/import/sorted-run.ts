@@ -46,7 +46,6 @@ export class SortedRun implements SortedCustomers {
     return readAttributes(attributes, attributeStarts[row]!, attributeStarts[row + 1]!)
   }
 
-  /** The JSON of the attributes. */
   attributeJson(index: number): Uint8Array {
     const row = this.order[index]!
     const { attributes, attributeStarts } = this.run

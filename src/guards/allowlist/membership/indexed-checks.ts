@@ -1,5 +1,6 @@
 import type { Clock } from '../../../core/clock.js'
 import { isPromise, type MaybePromise, whenReady } from '../../../core/maybe-promise.js'
+import type { Position } from '../changes/port.js'
 import type { NoteStep } from '../explainer.js'
 import type { CheckedList, CheckStore, CheckView, Freshness, MemberState, WriteToken } from '../port.js'
 import { CustomerProbe } from './hash.js'
@@ -70,6 +71,16 @@ export class IndexedChecks implements CheckStore {
   readToken(token: string): WriteToken {
     return this.engine.readToken(token)
   }
+
+  tokenAt(list: CheckedList, position: Position): string | undefined {
+    return this.engine.tokenAt(list, position)
+  }
+
+  /** A token for what checks of this list see now. Undefined if they do not see it from memory. */
+  tokenNow(list: CheckedList): string | undefined {
+    const { index } = this.indexes.get(list.incarnation)
+    return index?.isUsable ? this.engine.tokenAt(list, index.position) : undefined
+  }
 }
 
 class CountedView implements CheckView {
@@ -139,7 +150,9 @@ class IndexedView implements CheckView {
     if (known !== undefined) return known.state
     this.counts.confirmed++
     const { changes } = index
-    return whenReady(this.engine.member(list, customerId), (state) => {
+    // The overlay has no change of this customer since the snapshot.
+    const asked = this.engine.member(list, customerId, index.snapshotPosition)
+    return whenReady(asked, (state) => {
       // A result from before a change must not be cached after it.
       const isCurrent = this.indexes.get(list.incarnation).index === index
       if (isCurrent && index.changes === changes && index.isUsable)

@@ -5,7 +5,7 @@ import type { ChangeFeed, ListRef, Position } from '../changes/port.js'
 import { readCustomerKey } from '../customer-key.js'
 import type { IndexStatus } from '../types.js'
 import { ListIndex } from './list-index.js'
-import { CorruptIndex, loadSnapshot, manifestKey } from './load.js'
+import { CorruptIndex, type LoadedSnapshot, loadSnapshot, manifestKey } from './load.js'
 import type { MembershipOptions } from './options.js'
 import type { IndexStore, Manifest } from './port.js'
 import { VerificationCache } from './verification-cache.js'
@@ -36,12 +36,27 @@ export interface IndexFigures {
   lastBuildAt: number | undefined
 }
 
+/** What an image needs besides its snapshot. */
+export interface KeptImage {
+  position: Position
+  generation: number | undefined
+  freshAtMs: number
+  /** What changed since the snapshot, as an entry of a log. */
+  changes: Uint8Array | undefined
+}
+
 /** How long a list is not tried again after a failure. */
 const RETRY_MS = 1000
 /** Minimum time between two automatic builds of a list: a build without effect must not be repeated at once. */
 const BUILD_REST_MS = 200
 /** How long a list is not loaded again after it was evicted. */
 const DROPPED_REST_MS = 2000
+
+/** How often a list was checked since the uses were last stored. */
+interface ListUse {
+  readonly listId: string
+  count: number
+}
 
 /** The lists in memory: loads, follows, replaces and evicts them. */
 export class Indexes {
@@ -54,7 +69,9 @@ export class Indexes {
   private readonly builtAtMs = new Map<number, number>()
   private readonly follower: Follower
   private readonly timer: NodeJS.Timeout
-  private uses = new Map<string, number>()
+  private uses = new Map<string, ListUse>()
+  /** Mostly, the list of one check is that of the next. */
+  private lastUse: ListUse | undefined
   private readonly builds = { built: 0, failed: 0 }
   private useCounter = 0
   /** Images that were last known to be complete before this time do not answer. */
@@ -103,11 +120,23 @@ export class Indexes {
 
   countUse(listId: string): void {
     if (this.parts.options.maxBytes === 0) return
-    this.uses.set(listId, (this.uses.get(listId) ?? 0) + 1)
+    if (listId !== this.lastUse?.listId) {
+      const before = this.uses.get(listId)
+      this.lastUse = before ?? { listId, count: 0 }
+      if (before === undefined) this.uses.set(listId, this.lastUse)
+    }
+    this.lastUse!.count++
   }
 
   get(incarnation: number): { index: ListIndex | undefined; building: boolean } {
     return { index: this.loaded.get(incarnation), building: this.building.has(incarnation) }
+  }
+
+  /** Whether the image may be behind the store by more than it may be. */
+  isStale(index: ListIndex): boolean {
+    const { changes, options } = this.parts
+    if (changes.isImmediate) return !index.isUsable
+    return !index.isUsable || index.freshAtMs < performance.now() - options.staleAfterMs
   }
 
   /** How far the image in memory may be behind the store. */
@@ -126,21 +155,25 @@ export class Indexes {
   }
 
   figures(): IndexFigures {
-    const { changes, options } = this.parts
+    const { changes } = this.parts
     const nowMs = performance.now()
-    const staleBeforeMs = changes.isImmediate ? Number.NEGATIVE_INFINITY : nowMs - options.staleAfterMs
     let overlayEntries = 0
     let staleLists = 0
     let feedLagMs = 0
     let lastBuildAt: number | undefined
     for (const index of this.loaded.values()) {
       overlayEntries += index.overlaySize
-      if (!index.isUsable || index.freshAtMs < staleBeforeMs) staleLists++
+      if (this.isStale(index)) staleLists++
       feedLagMs = Math.max(feedLagMs, lagMs(index, nowMs, changes.isImmediate))
       lastBuildAt = Math.max(lastBuildAt ?? 0, index.manifest.builtAt)
     }
     const { listCount: lists, sizeBytes: bytes } = this
     return { lists, bytes, overlayEntries, staleLists, feedLagMs, builds: { ...this.builds }, lastBuildAt }
+  }
+
+  /** Ids of the lists in memory. */
+  followed(): string[] {
+    return Array.from(this.loaded.values(), ({ list }) => list.id)
   }
 
   /** Schedules the load of a list. */
@@ -203,10 +236,7 @@ export class Indexes {
   private async install(list: ListRef, manifest: Manifest, mayBuild: boolean): Promise<boolean> {
     const { incarnation } = list
     const loaded = await loadSnapshot(this.parts.index, list, manifest, this.loaded.get(incarnation)?.loaded)
-    const index: ListIndex = new ListIndex(list, manifest, manifestKey(manifest), loaded, manifest.position, {
-      changed: ({ bytes, start, end }) => this.changed(index, readCustomerKey(bytes, start, end)),
-      lost: () => this.lost(index),
-    })
+    const index = this.indexOf(list, manifest, loaded)
     this.follower.add(index)
     await this.follower.catchUp(index)
     const isTooFar = index.overlaySize > this.parts.options.maxOverlay
@@ -225,6 +255,41 @@ export class Indexes {
     this.makeRoom(index)
     this.considerBuild(index)
     return true
+  }
+
+  private indexOf(list: ListRef, manifest: Manifest, loaded: LoadedSnapshot): ListIndex {
+    const index: ListIndex = new ListIndex(list, manifest, manifestKey(manifest), loaded, manifest.position, {
+      changed: ({ bytes, start, end }) => this.changed(index, readCustomerKey(bytes, start, end)),
+      lost: () => this.lost(index),
+    })
+    return index
+  }
+
+  /** The images in memory that can be repaired, those used last first. */
+  images(): ListIndex[] {
+    return [...this.loaded.values()].filter(({ isLost }) => !isLost).sort((a, b) => b.lastUsed - a.lastUsed)
+  }
+
+  /**
+   * Puts an image in place that another process had in memory, unless the store has brought one meanwhile. It answers
+   * as last known, and for the present once it was followed from its position.
+   */
+  async restore(
+    list: ListRef,
+    manifest: Manifest,
+    page: IndexStore['page'],
+    image: KeptImage,
+  ): Promise<void> {
+    const index = this.indexOf(list, manifest, await loadSnapshot({ page }, list, manifest, undefined))
+    const { position, generation, freshAtMs, changes } = image
+    if (changes !== undefined) index.apply({ log: 0, sequence: 0, mark: 0, bytes: changes })
+    index.position.splice(0, index.position.length, ...position)
+    Object.assign(index, { generation, freshAtMs })
+    if (this.closed || index.isLost || this.loaded.has(list.incarnation)) return
+    index.lastUsed = ++this.useCounter
+    this.loaded.set(list.incarnation, index)
+    this.follower.add(index)
+    this.makeRoom(index)
   }
 
   /** An image that cannot be repaired is useless, and must not grow further. */
@@ -337,7 +402,8 @@ export class Indexes {
     const { uses } = this
     if (uses.size === 0) return
     this.uses = new Map()
-    await this.parts.index.countUses(uses)
+    this.lastUse = undefined
+    await this.parts.index.countUses(new Map(Array.from(uses, ([id, { count }]) => [id, count])))
   }
 
   async close(): Promise<void> {

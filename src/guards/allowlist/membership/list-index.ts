@@ -1,6 +1,7 @@
-import { isReset, readEntry } from '../changes/entry.js'
+import { EntryWriter, isReset, readEntry } from '../changes/entry.js'
 import type { Followed } from '../changes/follower.js'
 import type { ListRef, LogEntry, LogPosition, Position } from '../changes/port.js'
+import { MAX_CUSTOMER_KEY_LENGTH } from '../customer-key.js'
 import type { MemberState } from '../port.js'
 import { CustomerProbe, type HashKey } from './hash.js'
 import type { LoadedSnapshot } from './load.js'
@@ -33,7 +34,7 @@ export class ListIndex implements Followed {
 
   constructor(
     readonly list: ListRef,
-    readonly manifest: Pick<Manifest, 'version' | 'builtAt'>,
+    readonly manifest: Manifest,
     private readonly key: HashKey,
     readonly loaded: LoadedSnapshot,
     position: Position,
@@ -99,6 +100,19 @@ export class ListIndex implements Followed {
         this.on.changed({ bytes, start, end })
       },
     })
+  }
+
+  /** All changes since the snapshot, as one entry of a log. Empty if there are none. */
+  changesSinceSnapshot(): Uint8Array {
+    const { overlay } = this
+    const writer = new EntryWriter()
+    const key = new Uint8Array(MAX_CUSTOMER_KEY_LENGTH)
+    for (let entry = 0; entry < overlay.size; entry++) {
+      const end = overlay.writeKey(entry, key, 0)
+      if (!overlay.isAdded(entry)) writer.removed(key, 0, end)
+      else writer.added(key, 0, end, overlay.addedAt(entry), overlay.expiresAt(entry))
+    }
+    return writer.bytes()
   }
 
   lost(): void {

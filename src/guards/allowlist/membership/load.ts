@@ -20,7 +20,7 @@ export interface LoadedSnapshot {
 
 /** Reads the snapshot of a manifest and verifies every page. Pages that `previous` also has are shared. */
 export async function loadSnapshot(
-  store: IndexStore,
+  store: Pick<IndexStore, 'page'>,
   list: ListRef,
   manifest: Manifest,
   previous: LoadedSnapshot | undefined,
@@ -38,7 +38,7 @@ export async function loadSnapshot(
 }
 
 async function loadPage(
-  store: IndexStore,
+  store: Pick<IndexStore, 'page'>,
   list: ListRef,
   { name, checksum }: ManifestPage,
 ): Promise<FilterPage> {

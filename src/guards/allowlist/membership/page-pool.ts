@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { CatracaError } from '../../../core/errors.js'
+import { startThread } from '../../../core/thread-files.js'
 import type { EncodedPage } from './page.js'
 import { type PageKind, PageMaker } from './page-maker.js'
 import type { Bucket } from './partition.js'
@@ -78,7 +79,7 @@ class PageThread {
   private failure: unknown
 
   constructor(kind: PageKind) {
-    this.worker = new Worker(new URL('./page-worker.js', import.meta.url), { workerData: kind })
+    this.worker = startThread(new URL('./page-worker.js', import.meta.url), { workerData: kind })
     this.worker.on('message', (pages: EncodedPage[]) => this.answer(pages))
     this.worker.on('error', (cause) => {
       this.fail(

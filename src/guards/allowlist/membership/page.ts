@@ -107,6 +107,15 @@ function slotsOf(bytes: Uint8Array, bits: FingerprintBits): Fingerprints {
   return bits === 16 ? new Uint16Array(bytes.buffer, at, length) : new Uint32Array(bytes.buffer, at, length)
 }
 
+/** The stored form of a page that was read: it still uses that memory. */
+export function pageBytes({ slots }: FilterPage): Uint8Array {
+  return new Uint8Array(
+    slots.buffer,
+    slots.byteOffset - PAGE_HEADER_BYTES,
+    PAGE_HEADER_BYTES + slots.byteLength,
+  )
+}
+
 /**
  * Reads a page and verifies all of it. If `bytes` is a whole buffer, the page uses its memory. Otherwise it copies
  * it: a view would keep a larger buffer in memory, or could be overwritten.

@@ -1,9 +1,10 @@
 import { every } from '../../../core/timers.js'
-import type { AllowlistEngine } from '../port.js'
+import type { AllowlistEngine, ListRecord } from '../port.js'
 import type { Indexes } from './indexes.js'
 import type { MembershipOptions } from './options.js'
 
-const SAVE_INTERVAL_MS = 60_000
+/** On DynamoDB each list costs a write unit. A process that ends saves its counts anyway. */
+const SAVE_INTERVAL_MS = 300_000
 
 type Report = (message: string, error: unknown) => void
 
@@ -13,12 +14,15 @@ export async function warmUp(
   indexes: Indexes,
   options: MembershipOptions,
   report: Report,
+  /** Told of each list that was read. */
+  learn: (list: ListRecord) => void = () => {},
 ): Promise<void> {
   try {
     for (const id of await engine.index.mostUsed(options.warmUpLists)) {
       if (indexes.sizeBytes >= options.maxBytes) return
       const list = await engine.lists.get(id)
       if (list?.type !== 'FIXA') continue
+      learn(list)
       const manifest = await engine.index.manifest(list)
       // A list that does not fit would evict the earlier ones, which are used more.
       if (indexes.sizeBytes + (manifest?.sizeBytes ?? 0) <= options.maxBytes) await indexes.load(list)

@@ -31,4 +31,5 @@ export const explicitList: Strategy<ExplicitListFields, 'explicit'> = {
   facts: {},
   shareAt: () => 1,
   turns: () => [],
+  flagReason: 'TARGETING_MATCH',
 }

@@ -71,6 +71,11 @@ export const percentage: Strategy<PercentageFields, 'percentage', PercentageFact
   },
   shareAt: percentageAt,
   turns: ({ ramp = [] }) => ramp.map(({ at }) => at),
+  postponed: (rule, from, byMs) =>
+    rule.ramp === undefined
+      ? rule
+      : { ...rule, ramp: rule.ramp.map((step) => (step.at > from ? { ...step, at: step.at + byMs } : step)) },
+  flagReason: 'SPLIT',
   closed: { percentage: 0 },
 }
 

@@ -30,6 +30,10 @@ export interface Strategy<
   /** The share of customers that is in at a time, from 0 to 1, and the times at which it changes. */
   shareAt(rule: Own, at: number): number
   turns(rule: Own): number[]
+  /** The rule with all that happens after `from` moved by `byMs`. Absent: nothing is planned in its fields. */
+  postponed?(rule: Own, from: number, byMs: number): Own
+  /** What a result of this strategy is for the users of flags, see `flags/flag.ts`. */
+  readonly flagReason: 'SPLIT' | 'TARGETING_MATCH' | 'STATIC'
   /** What a pause puts in place of all its fields. If absent, a pause closes the time window. */
   readonly closed?: Own
 }

@@ -10,4 +10,5 @@ export const timeWindow: Strategy<object, undefined> = {
   facts: {},
   shareAt: () => 1,
   turns: () => [],
+  flagReason: 'STATIC',
 }

@@ -51,14 +51,11 @@ export const tokenBucket: LimitAlgorithm = {
     const wanted = used + cost * rule.unitsPerToken
     const missing = cost === 0 ? 0 : wanted - full(rule)
     if (missing > 0) {
-      return {
-        state,
-        ...view(rule, used, waitMs),
-        retryAfterMs: Math.ceil(missing / rule.unitsPerMs) + waitMs,
-      }
+      const retryAfterMs = Math.ceil(missing / rule.unitsPerMs) + waitMs
+      return verdict(rule, state, used, waitMs, retryAfterMs)
     }
-    if (cost === 0) return { state, ...view(rule, used, waitMs), retryAfterMs: 0 }
-    return { state: stateOf(rule, wanted, from), ...view(rule, wanted, waitMs), retryAfterMs: 0 }
+    if (cost === 0) return verdict(rule, state, used, waitMs, 0)
+    return verdict(rule, stateOf(rule, wanted, from), wanted, waitMs, 0)
   },
 
   correct(state, rule, amount, _takenAt, now) {
@@ -80,9 +77,17 @@ function correctInPlace(state: LimitState, amount: number): LimitState | undefin
   return left === 0 ? undefined : [kind, left, at, unitsPerToken, capacity]
 }
 
-function view(rule: Rule, used: number, waitMs: number): { remaining: number; resetMs: number } {
+function verdict(
+  rule: Rule,
+  state: LimitState | undefined,
+  used: number,
+  waitMs: number,
+  retryAfterMs: number,
+): AlgorithmResult {
   return {
+    state,
     remaining: Math.max(0, Math.floor((full(rule) - used) / rule.unitsPerToken)),
     resetMs: used === 0 ? 0 : Math.ceil(used / rule.unitsPerMs) + waitMs,
+    retryAfterMs,
   }
 }

@@ -1,5 +1,6 @@
 import { KEYS } from '../../../wire/access.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
+import type { App } from '../../http/instance.js'
 import { addRoutes } from '../add-routes.js'
 
 export function keyRoutes(app: App, context: ServerContext): void {
@@ -13,6 +14,11 @@ export function keyRoutes(app: App, context: ServerContext): void {
       return created
     },
     listKeys: async () => ({ items: await keys.list() }),
+    updateKey: async ({ params, body }) => {
+      const changed = await keys.update(params.name, body)
+      await registry.changed()
+      return changed
+    },
     revokeKey: async ({ params }) => {
       await keys.revoke(params.name)
       await registry.changed()

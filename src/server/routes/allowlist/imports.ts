@@ -4,9 +4,11 @@ import { CatracaError, isCatracaError } from '../../../core/errors.js'
 import { identifier } from '../../../core/identifiers.js'
 import type { ImportOptions, ImportResult } from '../../../guards/allowlist/types.js'
 import { IMPORT_STATUS, IMPORTS } from '../../../wire/allowlist/members.js'
+import { isYes } from '../../../wire/common.js'
 import { takesItsTime } from '../../http/connection-timeouts.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
 import { onClientDisconnect } from '../../http/disconnect.js'
+import type { App } from '../../http/instance.js'
 import { importInBackground } from '../../imports/background.js'
 import { bodyChunks, bodyKind } from '../../imports/body.js'
 import { addRoutes, type RequestOf } from '../add-routes.js'
@@ -21,7 +23,7 @@ export function importRoutes(app: App, context: ServerContext): void {
     })
     addRoutes(scope, context, IMPORTS, {
       importMembers: async (request, reply) => {
-        const isAsync = request.query.async === '1' || request.query.async === 'true'
+        const isAsync = isYes(request.query.async)
         const options = importOptions(request)
         if (!isAsync) return importNow(context, request, reply, options)
         const importId = identifier('importId', options.importId ?? randomUUID())
@@ -32,6 +34,9 @@ export function importRoutes(app: App, context: ServerContext): void {
     })
   })
   addRoutes(app, context, IMPORT_STATUS, {
+    listImports: async ({ params, query }) => ({
+      items: await context.catraca.allowlists.imports(params.id, query),
+    }),
     getImport: ({ params }) => context.catraca.allowlists.importStatus(params.id, params.importId),
   })
 }

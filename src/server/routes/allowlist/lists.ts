@@ -2,8 +2,10 @@ import type { FastifyReply } from 'fastify'
 import { CatracaError, invalid } from '../../../core/errors.js'
 import type { Allowlist } from '../../../guards/allowlist/types.js'
 import { LISTS } from '../../../wire/allowlist/lists.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
+import type { App } from '../../http/instance.js'
 import { addRoutes } from '../add-routes.js'
+import { visiblePage } from '../visible-page.js'
 
 export function allowlistRoutes(app: App, context: ServerContext): void {
   const { allowlists } = context.catraca
@@ -13,14 +15,30 @@ export function allowlistRoutes(app: App, context: ServerContext): void {
       reply.header('location', `/allowlists/${list.id}`)
       return versioned(reply, list)
     },
-    listAllowlists: ({ query }) => allowlists.list(query),
+    listAllowlists: ({ query, raw }) => {
+      const reach = context.gate.reach(raw, 'read')
+      if (reach === undefined) return allowlists.list(query)
+      // Without the total, which would count those of others.
+      return visiblePage(
+        context,
+        query,
+        (page) => allowlists.list(page),
+        ({ id }) => reach.covers('lists', id),
+      )
+    },
     getAllowlist: async ({ params }, reply) => versioned(reply, await allowlists.get(params.id)),
+    listUses: async ({ params, raw }) => {
+      const reach = context.gate.reach(raw, 'read')
+      const items = await allowlists.usedBy(params.id)
+      return { items: items.filter(({ allowlistId }) => reach?.covers('lists', allowlistId) ?? true) }
+    },
     updateAllowlist: async ({ params, body, headers }, reply) =>
       versioned(reply, await allowlists.update(params.id, body, precondition(headers))),
     pauseAllowlist: async ({ params }, reply) => versioned(reply, await allowlists.pause(params.id)),
-    resumeAllowlist: async ({ params, headers }, reply) =>
-      versioned(reply, await allowlists.resume(params.id, precondition(headers))),
+    resumeAllowlist: async ({ params, body, headers }, reply) =>
+      versioned(reply, await allowlists.resume(params.id, { ...precondition(headers), ...body })),
     deleteAllowlist: ({ params }) => allowlists.delete(params.id),
+    changeAllowlists: ({ body }) => allowlists.changeAll(body.changes),
   })
 }
 

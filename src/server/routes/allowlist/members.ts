@@ -1,6 +1,8 @@
 import { MEMBERS } from '../../../wire/allowlist/members.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
+import type { App } from '../../http/instance.js'
 import { addRoutes } from '../add-routes.js'
+import { visiblePage } from '../visible-page.js'
 
 export function memberRoutes(app: App, context: ServerContext): void {
   const { allowlists } = context.catraca
@@ -13,6 +15,11 @@ export function memberRoutes(app: App, context: ServerContext): void {
     removeMember: ({ params }) => allowlists.remove(params.id, params.customerId),
     getMember: ({ params }) => allowlists.member(params.id, params.customerId),
     listMembers: ({ params, query }) => allowlists.members(params.id, query),
-    listAllowlistsOfCustomer: ({ params, query }) => allowlists.listsOf(params.customerId, query),
+    listAllowlistsOfCustomer: ({ params, query, raw }) => {
+      const read = (page: typeof query) => allowlists.listsOf(params.customerId, page)
+      const reach = context.gate.reach(raw, 'read')
+      if (reach === undefined) return read(query)
+      return visiblePage(context, query, read, ({ allowlistId }) => reach.covers('lists', allowlistId))
+    },
   })
 }

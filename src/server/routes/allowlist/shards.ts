@@ -1,6 +1,7 @@
 import type { ReshardStatus } from '../../../guards/allowlist/types.js'
 import { SHARDS } from '../../../wire/allowlist/lists.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
+import type { App } from '../../http/instance.js'
 import { addRoutes } from '../add-routes.js'
 
 export function shardRoutes(app: App, context: ServerContext): void {

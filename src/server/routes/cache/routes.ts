@@ -1,7 +1,8 @@
 import { CatracaError } from '../../../core/errors.js'
 import type { CacheAnswer } from '../../../guards/cache/types.js'
 import { CACHE } from '../../../wire/cache.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
+import type { App } from '../../http/instance.js'
 import { addRoutes } from '../add-routes.js'
 
 /**
@@ -23,6 +24,7 @@ export function cacheRoutes(app: App, context: ServerContext): void {
       return shown(answer)
     },
     cacheStats: async () => ({ spaces: await cache.stats() }),
+    listCached: ({ params, query }) => cache.list(params.space, query),
     setCached: ({ params: { space, key }, body: { value, ttlMs, lease } }) => {
       const options = ttlMs === undefined ? {} : { ttlMs }
       if (lease === undefined) return cache.set(space, key, value, options)

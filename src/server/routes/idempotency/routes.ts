@@ -1,8 +1,10 @@
 import { CatracaError, invalid } from '../../../core/errors.js'
 import { refusalError } from '../../../guards/idempotency/refusals.js'
-import type { RecordKey } from '../../../guards/idempotency/types.js'
+import type { RecordKey, RequestIdentity } from '../../../guards/idempotency/types.js'
+import { isYes } from '../../../wire/common.js'
 import { IDEMPOTENCY } from '../../../wire/idempotency.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
+import type { App } from '../../http/instance.js'
 import { addRoutes } from '../add-routes.js'
 
 export function idempotencyRoutes(app: App, context: ServerContext): void {
@@ -12,7 +14,8 @@ export function idempotencyRoutes(app: App, context: ServerContext): void {
       const { leaseSeconds, ...claim } = request.body
       const begun = await idempotency.begin({
         ...request.params,
-        ...claim,
+        // The guard refuses a payload with a hash.
+        ...(claim as typeof claim & RequestIdentity),
         ...(leaseSeconds !== undefined && { leaseMs: inMs(leaseSeconds) }),
         ...expiry(request.headers['idempotency-expiry-seconds']),
       })
@@ -39,6 +42,8 @@ export function idempotencyRoutes(app: App, context: ServerContext): void {
       await idempotency.extend(params, token, inMs(leaseSeconds))
       return { status: 'IN_PROGRESS' } as const
     },
+    listIdempotencyRecords: ({ query: { leaseEnded, ...query } }) =>
+      idempotency.list({ ...query, leaseEnded: isYes(leaseEnded) }),
     getIdempotencyRecord: async ({ params }) => (await idempotency.get(params)) ?? notFound(params),
     deleteIdempotencyRecord: async ({ params }) => {
       if (!(await idempotency.delete(params))) notFound(params)

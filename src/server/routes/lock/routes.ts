@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http'
 import { CatracaError } from '../../../core/errors.js'
 import { lockHeld } from '../../../guards/lock/with-lock.js'
 import { LOCKS } from '../../../wire/lock.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
 import { onClientDisconnect } from '../../http/disconnect.js'
+import type { App } from '../../http/instance.js'
 import { addRoutes } from '../add-routes.js'
 
 export function lockRoutes(app: App, context: ServerContext): void {
@@ -42,6 +43,7 @@ export function lockRoutes(app: App, context: ServerContext): void {
     releaseLock: async ({ params, body }) => {
       if (!(await locks.release(params.name, body.token))) throw notYours(params.name)
     },
+    listLocks: ({ query }) => locks.list(query),
     getLock: ({ params }) => locks.status(params.name),
     forceReleaseLock: async ({ params }) => {
       await locks.forceRelease(params.name)

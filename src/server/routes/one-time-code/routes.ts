@@ -1,7 +1,8 @@
 import { issueDenied } from '../../../guards/one-time-code/issue-denied.js'
 import { retryAfterSeconds } from '../../../guards/rate-limit/headers.js'
 import { CODES } from '../../../wire/one-time-code.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
+import type { App } from '../../http/instance.js'
 import { addRoutes } from '../add-routes.js'
 
 export function codeRoutes(app: App, context: ServerContext): void {

@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CatracaError } from '../../../core/errors.js'
 import { type ConsoleFiles, choose, readConsole } from '../../console/files.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
+import type { App } from '../../http/instance.js'
 
 const BUILT = fileURLToPath(new URL('../../../../console/', import.meta.url))
 

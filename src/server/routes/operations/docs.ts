@@ -2,7 +2,8 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { version } from '../../../core/version.js'
-import type { App } from '../../http/context.js'
+import type { App } from '../../http/instance.js'
+import { forGenerators } from '../../http/openapi.js'
 
 /** The page is self-contained: it may load nothing from another host, and send nothing there. */
 const CONTENT_SECURITY_POLICY = [
@@ -32,6 +33,7 @@ export async function documentRoutes(app: App): Promise<void> {
         title: 'Catraca',
         version,
         description: 'Request-time guards for backend services.',
+        license: { name: 'MIT', identifier: 'MIT' },
       },
       components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
       security: [{ apiKey: [] }, {}],
@@ -49,7 +51,7 @@ export async function documentRoutes(app: App): Promise<void> {
   // Written once: anybody may ask for it, as often as they like.
   let document: Buffer | undefined
   app.get('/openapi.json', { config: { scope: 'open' }, schema: { hide: true } }, (_request, reply) => {
-    document ??= Buffer.from(JSON.stringify(app.swagger()))
+    document ??= Buffer.from(JSON.stringify(forGenerators(app.swagger())))
     return reply.type('application/json; charset=utf-8').send(document)
   })
 }

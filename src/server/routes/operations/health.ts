@@ -2,8 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CatracaError, isCatracaError } from '../../../core/errors.js'
 import { version } from '../../../core/version.js'
 import { HEALTH } from '../../../wire/server.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
 import { sendProblem } from '../../http/hooks.js'
+import type { App } from '../../http/instance.js'
 import { addRoutes } from '../add-routes.js'
 
 /**

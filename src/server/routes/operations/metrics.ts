@@ -1,6 +1,7 @@
 import { CatracaError } from '../../../core/errors.js'
 import { LONGEST_MINUTES, METRICS } from '../../../wire/server.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
+import type { App } from '../../http/instance.js'
 import type { ServerMetrics } from '../../http/server-metrics.js'
 import { addRoutes } from '../add-routes.js'
 

@@ -1,15 +1,17 @@
 import { CatracaError } from '../../../core/errors.js'
-import type { ConfigAddress, LimitsApi } from '../../../guards/rate-limit/api.js'
+import type { ConfigAddress, ConfigChange } from '../../../guards/rate-limit/api.js'
 import type { Level, LevelConfig } from '../../../guards/rate-limit/types.js'
 import { CONFIGS, type EffectiveConfig } from '../../../wire/rate-limit/configs.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
+import type { App } from '../../http/instance.js'
 import { addRoutes, type RequestOf } from '../add-routes.js'
+import { visiblePage } from '../visible-page.js'
 
 export function limitConfigRoutes(app: App, context: ServerContext): void {
   const { limits } = context.catraca
-  const ofSystem = configHandlers(limits, 'system')
-  const ofResource = configHandlers(limits, 'resource')
-  const ofEntity = configHandlers(limits, 'entity')
+  const ofSystem = configHandlers(context, 'system')
+  const ofResource = configHandlers(context, 'resource')
+  const ofEntity = configHandlers(context, 'entity')
   const entity = async (id: string) => {
     const record = await limits.getEntity(id)
     if (record === undefined) throw unknownEntity()
@@ -31,6 +33,9 @@ export function limitConfigRoutes(app: App, context: ServerContext): void {
     getEntityConfig: ofEntity.get,
     setEntityConfig: ofEntity.set,
     deleteEntityConfig: ofEntity.delete,
+    changeConfigs: ({ body }) => limits.changeConfigs(body.changes as ConfigChange[]),
+    listEntities: ({ query }) => limits.listEntities(query),
+    changeEntities: ({ body }) => limits.changeEntities(body.changes),
     getEntity: ({ params }) => entity(params.id),
     setEntity: async ({ params, body }) => {
       await limits.setEntity(params.id, body)
@@ -47,15 +52,21 @@ interface Addressed {
   params: { entity?: string; resource: string }
 }
 
-function configHandlers(limits: LimitsApi, level: Level) {
+function configHandlers(context: ServerContext, level: Level) {
+  const { limits } = context.catraca
   const address = ({ params: { entity, resource } }: Addressed): ConfigAddress =>
-    level === 'entity' ? { level, identifier: entity, resource } : { level, resource }
+    level === 'entity' ? { level, identifier: entity!, resource } : { level, resource }
   const get = async (request: Addressed) => {
     const at = address(request)
     return (await limits.getConfig(at)) ?? notFound(at)
   }
   return {
-    list: ({ query }: RequestOf<typeof CONFIGS.listEntityConfigs>) => limits.listConfigs({ ...query, level }),
+    list: ({ query, raw }: RequestOf<typeof CONFIGS.listEntityConfigs>) => {
+      const read = (page: typeof query) => limits.listConfigs({ ...page, level })
+      const reach = context.gate.reach(raw, 'read')
+      if (reach === undefined) return read(query)
+      return visiblePage(context, query, read, ({ resource }) => reach.covers('resources', resource))
+    },
     get,
     set: async (request: Addressed & { body: unknown }) => {
       await limits.setConfig(address(request), request.body as LevelConfig)

@@ -1,5 +1,6 @@
 import { TOKENS } from '../../../wire/token-denylist.js'
-import type { App, ServerContext } from '../../http/context.js'
+import type { ServerContext } from '../../http/context.js'
+import type { App } from '../../http/instance.js'
 import { addRoutes } from '../add-routes.js'
 
 export function tokenRoutes(app: App, context: ServerContext): void {

@@ -9,6 +9,7 @@ import { ProblemView } from '../../../parts/problem.js'
 import { useFormat, useTexts } from '../../../texts/language.js'
 import { CsvColumns } from './csv-columns.js'
 import { DropZone } from './drop-zone.js'
+import { Paste } from './paste.js'
 import { type ColumnChoice, type CsvPreview, columnOf, defaultChoice, previewOf } from './preview.js'
 import { UploadResult } from './upload-result.js'
 import { cancelUpload, forgetUpload, type Mode, startUpload, type Upload, useUpload } from './uploads.js'
@@ -48,6 +49,7 @@ export function UploadPanel({ list, onChanged }: UploadPanelProps) {
     <Panel title={texts.title} lead={texts.lead}>
       <Stack gap="md">
         <DropZone file={file} disabled={busy} onFile={(next) => void choose(next)} />
+        {!busy && file === undefined && <Paste onFile={(next) => void choose(next)} />}
         {file !== undefined && !busy && upload.phase !== 'ended' && (
           <>
             {columns !== undefined && (
@@ -57,7 +59,7 @@ export function UploadPanel({ list, onChanged }: UploadPanelProps) {
             <Group gap="xs">
               <Button
                 leftSection={<Icon name="upload" size={16} />}
-                onClick={() => (mode === 'replace' ? setAsking(true) : start(mode))}
+                onClick={() => (mode === 'add' ? start(mode) : setAsking(true))}
               >
                 {texts.start}
               </Button>
@@ -76,12 +78,19 @@ export function UploadPanel({ list, onChanged }: UploadPanelProps) {
       <ConfirmDialog
         opened={asking}
         onClose={() => setAsking(false)}
-        title={texts.replaceTitle}
-        confirmLabel={texts.replaceConfirm}
-        onConfirm={async () => start('replace')}
+        title={mode === 'remove' ? texts.removeTitle : texts.replaceTitle}
+        confirmLabel={mode === 'remove' ? texts.removeConfirm : texts.replaceConfirm}
+        isLocal
+        onConfirm={async () => start(mode)}
       >
-        <p>{texts.replaceText(format.number(list.customerCount), file?.name ?? '')}</p>
-        <p>{texts.replaceWhole}</p>
+        {mode === 'remove' ? (
+          <p>{texts.removeText(file?.name ?? '')}</p>
+        ) : (
+          <>
+            <p>{texts.replaceText(format.number(list.customerCount), file?.name ?? '')}</p>
+            <p>{texts.replaceWhole}</p>
+          </>
+        )}
       </ConfirmDialog>
     </Panel>
   )
@@ -93,7 +102,7 @@ function ModeChoice({ mode, onMode }: { mode: Mode; onMode(mode: Mode): void }) 
   return (
     <Radio.Group label={texts.mode} value={mode} onChange={(value) => onMode(value as Mode)}>
       <div className="choice-pair">
-        {(['add', 'replace'] as const).map((value) => (
+        {(['add', 'remove', 'replace'] as const).map((value) => (
           <Radio key={value} value={value} label={texts.modes[value]} description={texts.modeHint[value]} />
         ))}
       </div>

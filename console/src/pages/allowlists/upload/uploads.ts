@@ -10,7 +10,7 @@ export type Upload =
   | { phase: 'ended'; status: ImportStatus }
   | { phase: 'refused'; problem: ApiProblem }
 
-export type Mode = 'add' | 'replace'
+export type Mode = 'add' | 'remove' | 'replace'
 
 export interface UploadInput {
   file: File

@@ -1,11 +1,7 @@
 import { MultiSelect, Select } from '@mantine/core'
-import { useEffect, useState } from 'react'
-import { api } from '../../../api/client.js'
-import { useQuery } from '../../../data/use-query.js'
+import { useState } from 'react'
+import { asFound, useLists } from '../../../data/use-lists.js'
 import { useTexts } from '../../../texts/language.js'
-
-const FOUND = 20
-const TYPING_MS = 200
 
 interface Option {
   value: string
@@ -20,21 +16,8 @@ interface PickerProps {
   disabled: boolean
 }
 
-/** The server searches, because there may be thousands of lists. */
-const asFound = ({ options }: { options: unknown }): never => options as never
-
-function useLists(typed: string, without: string, chosen: readonly string[]): Option[] {
-  const [search, setSearch] = useState('')
-  useEffect(() => {
-    const timer = setTimeout(() => setSearch(typed.trim()), TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [typed])
-  const { data } = useQuery(
-    search,
-    (signal) => api.listAllowlists({ search: search || undefined, sort: 'name', limit: FOUND }, { signal }),
-    { keepPrevious: true },
-  )
-  const found = (data?.items ?? []).filter(({ id }) => id !== without)
+function useOptions(typed: string, without: string, chosen: readonly string[]): Option[] {
+  const found = useLists(typed).filter(({ id }) => id !== without)
   const known = new Set(found.map(({ id }) => id))
   return [
     ...found.map(({ id, name }) => ({ value: id, label: name === id ? id : `${name} (${id})` })),
@@ -51,7 +34,7 @@ export interface ListPickerProps extends PickerProps {
 export function ListPicker({ label, hint, value, without, error, disabled, onChange }: ListPickerProps) {
   const { waves } = useTexts()
   const [typed, setTyped] = useState('')
-  const options = useLists(typed, without, value === undefined ? [] : [value])
+  const options = useOptions(typed, without, value === undefined ? [] : [value])
   return (
     <Select
       label={label}
@@ -79,7 +62,7 @@ export interface ListsPickerProps extends PickerProps {
 export function ListsPicker({ label, hint, values, without, disabled, onChange }: ListsPickerProps) {
   const { waves } = useTexts()
   const [typed, setTyped] = useState('')
-  const options = useLists(typed, without, values)
+  const options = useOptions(typed, without, values)
   return (
     <MultiSelect
       label={label}

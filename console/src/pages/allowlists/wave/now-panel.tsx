@@ -2,7 +2,6 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { Allowlist } from '../../../api/client.js'
 import { Icon } from '../../../parts/icons.js'
-import { Panel } from '../../../parts/panel.js'
 import { State } from '../../../parts/state.js'
 import { useSignedIn } from '../../../session/store.js'
 import { useFormat, useTexts } from '../../../texts/language.js'
@@ -25,7 +24,7 @@ export interface NowPanelProps {
   onChanged(): void
 }
 
-/** The present state of the wave, and its next change. */
+/** The present state of the wave, its next change and the pause: always in view. */
 export function NowPanel({ list, rule, now, zone, readAt, isStale, onChanged }: NowPanelProps) {
   const { waves } = useTexts()
   const texts = waves.now
@@ -52,19 +51,21 @@ export function NowPanel({ list, rule, now, zone, readAt, isStale, onChanged }: 
     )
   const close = (): void => setAsking(undefined)
   return (
-    <Panel
-      title={texts.title}
-      lead={(isStale ? texts.asOfStale : texts.asOf)(format.clock(readAt))}
-      actions={can('admin') && button}
-    >
-      <dl className="wave-now">
-        <div>
+    <section className="cockpit" aria-label={texts.title}>
+      <dl className="cockpit-facts">
+        <div className="cockpit-share">
           <dt>{texts.share}</dt>
           <dd>
-            <span className="tile-value">{shareWords(rule, now, words, texts)}</span>{' '}
+            <span className="tile-value">{shareWords(rule, now, words, texts)}</span>
             <State kind={isStale ? 'warning' : open ? 'good' : paused ? 'bad' : 'neutral'}>
               {open ? texts.open : paused ? texts.paused : texts.closed}
             </State>
+          </dd>
+        </div>
+        <div>
+          <dt>{texts.next}</dt>
+          <dd>
+            {nextWords(rule, now, words, texts)}
             {paused !== undefined && (
               <div className="detail">{texts.pausedSince(words.moment(Date.parse(paused.at)))}</div>
             )}
@@ -73,11 +74,7 @@ export function NowPanel({ list, rule, now, zone, readAt, isStale, onChanged }: 
             )}
           </dd>
         </div>
-        <div>
-          <dt>{texts.next}</dt>
-          <dd>{nextWords(rule, now, words, texts)}</dd>
-        </div>
-        <div>
+        <div className="cockpit-estimate">
           <dt>{texts.estimate}</dt>
           <dd>
             {estimate.count !== undefined && <strong>{estimate.count}</strong>}
@@ -86,6 +83,10 @@ export function NowPanel({ list, rule, now, zone, readAt, isStale, onChanged }: 
           </dd>
         </div>
       </dl>
+      <div className="cockpit-do">
+        {can('admin') && button}
+        <span className="detail">{(isStale ? texts.asOfStale : texts.asOf)(format.clock(readAt))}</span>
+      </div>
       <PauseDialog
         list={list}
         rule={rule}
@@ -102,7 +103,7 @@ export function NowPanel({ list, rule, now, zone, readAt, isStale, onChanged }: 
         onClose={close}
         onChanged={onChanged}
       />
-    </Panel>
+    </section>
   )
 }
 

@@ -1,3 +1,4 @@
+import type { CallOptions } from '../../../../../src/client/operation.js'
 import { type Allowlist, api } from '../../../api/client.js'
 import { announce } from '../../../parts/announcer.js'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.js'
@@ -20,8 +21,8 @@ export function PauseDialog({ list, rule, opened, onClose, onChanged }: PauseDia
   const { waves } = useTexts()
   const texts = waves.pause
   const format = useFormat()
-  const pause = async (): Promise<void> => {
-    await api.pauseAllowlist({ id: list.id })
+  const pause = async (call: CallOptions): Promise<void> => {
+    await api.pauseAllowlist({ id: list.id }, call)
     announce(texts.paused)
     onChanged()
   }

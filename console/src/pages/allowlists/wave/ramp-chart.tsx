@@ -11,6 +11,8 @@ export interface RampChartProps {
   rule: Rule
   /** The rule to compare with. */
   saved: Rule | undefined
+  /** When the wave was changed. */
+  marks: readonly number[]
   now: number
   zone: string
 }
@@ -44,15 +46,15 @@ export function RampChart(props: RampChartProps) {
   )
 }
 
-function Canvas({ rule, saved, now, zone }: RampChartProps) {
+function Canvas({ rule, saved, marks, now, zone }: RampChartProps) {
   const { waves } = useTexts()
   const { language } = useLanguage()
   const words = useWords(zone)
   const scheme = useComputedColorScheme()
   const place = useRef<HTMLDivElement>(null)
-  const id = JSON.stringify([rule, saved])
+  const id = JSON.stringify([rule, saved, marks])
   // biome-ignore lint/correctness/useExhaustiveDependencies: each rendering creates new rules; `id` compares them.
-  const picture = useMemo(() => pictureOf(rule, saved, now), [id, now])
+  const picture = useMemo(() => pictureOf(rule, saved, now, marks), [id, now])
   // biome-ignore lint/correctness/useExhaustiveDependencies: redraws for other colours.
   useEffect(() => {
     const element = place.current!

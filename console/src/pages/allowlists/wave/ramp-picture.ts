@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import { labelSpace, RIGHT } from '../../../parts/time-chart-options.js'
+import { drawMarks, labelSpace, RIGHT } from '../../../parts/time-chart-options.js'
 import { type Rule, shareNow, turns } from './rule.js'
 
 export interface Picture {
@@ -9,6 +9,8 @@ export interface Picture {
   to: number
   now: number
   isCompared: boolean
+  /** Seconds at which the wave was changed, within the range. */
+  marks: number[]
 }
 
 export interface PictureLook {
@@ -28,7 +30,12 @@ const DAY_MS = 86_400_000
 const FAR_MS = 5 * 365 * DAY_MS
 
 /** The points at which the line changes, over a range that includes all of them and the present. */
-export function pictureOf(rule: Rule, saved: Rule | undefined, now: number): Picture {
+export function pictureOf(
+  rule: Rule,
+  saved: Rule | undefined,
+  now: number,
+  marks: readonly number[] = [],
+): Picture {
   const all = [...turns(rule), ...(saved === undefined ? [] : turns(saved))]
   const near = all.filter((at) => Math.abs(at - now) < FAR_MS)
   const [first, last] = [Math.min(now, ...near), Math.max(now, ...near)]
@@ -43,6 +50,7 @@ export function pictureOf(rule: Rule, saved: Rule | undefined, now: number): Pic
     to: to / 1000,
     now: now / 1000,
     isCompared: saved !== undefined,
+    marks: marks.filter((at) => at > from && at < to).map((at) => at / 1000),
   }
 }
 
@@ -99,7 +107,12 @@ export function rampOptions(picture: Picture, look: PictureLook): uPlot.Options 
       line(main, { fill: `${main}1f` }),
       ...(picture.isCompared ? [line(colour('--chart-middle'), { dash: [6, 3], width: 1.5 })] : []),
     ],
-    hooks: { draw: [(chart) => drawNow(chart, picture.now, look.nowLabel, axis.stroke)] },
+    hooks: {
+      draw: [
+        (chart) => drawNow(chart, picture.now, look.nowLabel, axis.stroke),
+        (chart) => drawMarks(chart, picture.marks, axis.stroke),
+      ],
+    },
   }
 }
 

@@ -3,6 +3,7 @@ import { useEffect } from 'react'
 import { type Allowlist, api } from '../../../api/client.js'
 import { useAction } from '../../../data/use-action.js'
 import { announce } from '../../../parts/announcer.js'
+import { useReason } from '../../../parts/reason.js'
 import { useTexts } from '../../../texts/language.js'
 import { etag, SaveProblem } from '../save-problem.js'
 import { Difference } from './difference.js'
@@ -34,13 +35,18 @@ export function ReviewDialog({ list, before, after, warnings, now, zone, opened,
     on.onClose()
     on.onChanged()
   }
+  const reason = useReason()
   const { run, running, problem, reset } = useAction(async () => {
-    await api.updateAllowlist({ id: list.id, ifMatch: etag(list.version), body: { config: after } })
+    const change = { id: list.id, ifMatch: etag(list.version), body: { config: after } }
+    await api.updateAllowlist(change, reason.call)
     announce(texts.saved)
     leave()
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: resets whenever it opens.
-  useEffect(reset, [opened])
+  useEffect(() => {
+    reset()
+    reason.reset()
+  }, [opened])
   return (
     <Modal
       opened={opened}
@@ -57,6 +63,7 @@ export function ReviewDialog({ list, before, after, warnings, now, zone, opened,
             {warning}
           </div>
         ))}
+        {reason.field}
         <SaveProblem problem={problem} onReload={leave} />
         <Group justify="flex-end" gap="xs" className="dialog-buttons">
           <Button variant="default" onClick={on.onClose}>

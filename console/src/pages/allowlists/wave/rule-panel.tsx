@@ -4,11 +4,13 @@ import type { Allowlist } from '../../../api/client.js'
 import { Panel } from '../../../parts/panel.js'
 import { useSignedIn } from '../../../session/store.js'
 import { useTexts } from '../../../texts/language.js'
+import type { Entry } from '../../audit/audit.js'
 import { ListPicker, ListsPicker } from './list-picker.js'
 import { RampChart } from './ramp-chart.js'
 import { ReviewDialog, type Reviewed } from './review-dialog.js'
 import { type Rule, type Strategy, turns } from './rule.js'
 import { type Draft, FORMS, STRATEGIES } from './strategies/index.js'
+import { Traffic } from './traffic.js'
 import type { Problems } from './typed.js'
 import { WindowFields } from './window-fields.js'
 
@@ -25,6 +27,8 @@ export interface RulePanelProps {
   isChanged: boolean
   /** Another user saved a rule since the edit started. */
   isOutdated: boolean
+  /** Recorded changes, marked in the chart. */
+  entries: readonly Entry[]
   now: number
   zone: string
   onZone(zone: string): void
@@ -43,11 +47,18 @@ export function RulePanel(props: RulePanelProps) {
   const form = FORMS[draft.strategy]
   const hasPicture = form.isShare || turns(next).length > 0
   return (
-    <Panel title={texts.title} lead={can('admin') && texts.lead}>
+    <Panel title={texts.title} lead={can('admin') && texts.lead} weight="main">
       <Stack gap="lg">
         {hasPicture && (
-          <RampChart rule={next} saved={isChanged && !isWrong ? rule : undefined} now={now} zone={zone} />
+          <RampChart
+            rule={next}
+            saved={isChanged && !isWrong ? rule : undefined}
+            marks={props.entries.map(({ at }) => Date.parse(at))}
+            now={now}
+            zone={zone}
+          />
         )}
+        <Traffic entries={props.entries} />
         {can('admin') && list.paused !== undefined && <div className="notice">{texts.paused}</div>}
         {isOutdated && (
           <div className="notice" role="alert">

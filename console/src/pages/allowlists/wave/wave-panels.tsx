@@ -1,14 +1,16 @@
-import { useEffect, useMemo, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { strategyOf } from '../../../../../src/guards/allowlist/wave/strategies.js'
 import type { Allowlist } from '../../../api/client.js'
 import { serverNow } from '../../../api/server-clock.js'
 import { unsavedOf, useUnsaved } from '../../../data/unsaved.js'
 import { useSignedIn } from '../../../session/store.js'
 import { useTexts } from '../../../texts/language.js'
+import type { Entry } from '../../audit/audit.js'
 import { draftOf, inZone, problemsOf, ruleOf, sameRule } from './draft.js'
 import { NowPanel } from './now-panel.js'
 import type { Rule } from './rule.js'
 import { RulePanel } from './rule-panel.js'
+import { SamplePanel } from './sample-panel.js'
 import type { Draft } from './strategies/index.js'
 import { WhoPanel } from './who-panel.js'
 import { localZone } from './zoned.js'
@@ -22,6 +24,10 @@ export interface WavePanelsProps {
   readAt: number
   /** The last attempt to read it failed. */
   isStale: boolean
+  /** Recorded changes of the wave, newest first. */
+  entries: readonly Entry[]
+  /** What is shown beside the rule, below single customers. */
+  beside: ReactNode
   onChanged(): void
 }
 
@@ -43,7 +49,7 @@ export function WavePanels(props: WavePanelsProps) {
 }
 
 /** A wave: who passes now, its rule, and single customers. */
-function KnownWave({ list, rule, readAt, isStale, onChanged }: WavePanelsProps) {
+function KnownWave({ list, rule, readAt, isStale, entries, beside, onChanged }: WavePanelsProps) {
   const { waves, common } = useTexts()
   const { can } = useSignedIn()
   const now = useNow()
@@ -70,24 +76,33 @@ function KnownWave({ list, rule, readAt, isStale, onChanged }: WavePanelsProps) 
         isStale={isStale}
         onChanged={onChanged}
       />
-      <RulePanel
-        list={list}
-        rule={rule}
-        next={next}
-        draft={draft}
-        onDraft={(changed) => setEdit({ ...edit, draft: changed })}
-        onDiscard={() => setEdit(editOf(rule, zone))}
-        problems={problems}
-        isChanged={isChanged}
-        isOutdated={isOutdated && isChanged}
-        now={now}
-        zone={zone}
-        onZone={(to) => setEdit({ ...edit, draft: inZone(draft, to), zone: to })}
-        onChanged={onChanged}
-      />
-      {can('read') && (
-        <WhoPanel id={list.id} rule={rule} next={isChanged ? next : undefined} now={now} zone={zone} />
-      )}
+      <div className="with-aside">
+        <div className="with-aside-main">
+          <RulePanel
+            list={list}
+            rule={rule}
+            next={next}
+            draft={draft}
+            onDraft={(changed) => setEdit({ ...edit, draft: changed })}
+            onDiscard={() => setEdit(editOf(rule, zone))}
+            problems={problems}
+            isChanged={isChanged}
+            isOutdated={isOutdated && isChanged}
+            entries={entries}
+            now={now}
+            zone={zone}
+            onZone={(to) => setEdit({ ...edit, draft: inZone(draft, to), zone: to })}
+            onChanged={onChanged}
+          />
+        </div>
+        <div className="with-aside-side">
+          {can('read') && (
+            <WhoPanel id={list.id} rule={rule} next={isChanged ? next : undefined} now={now} zone={zone} />
+          )}
+          {can('read') && rule.base !== undefined && <SamplePanel key={rule.base} id={list.id} />}
+          {beside}
+        </div>
+      </div>
     </>
   )
 }

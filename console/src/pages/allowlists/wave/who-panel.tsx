@@ -41,7 +41,7 @@ export function WhoPanel(props: WhoPanelProps) {
     setAsked(customer === '' ? undefined : { customer, round: (asked?.round ?? 0) + 1 })
   }
   return (
-    <Panel title={texts.title} lead={texts.lead}>
+    <Panel title={texts.title} lead={texts.lead} weight="quiet">
       <form className="lookup-line" onSubmit={submit} noValidate>
         <TextInput
           label={texts.customer}
@@ -55,7 +55,7 @@ export function WhoPanel(props: WhoPanelProps) {
           {texts.look}
         </Button>
       </form>
-      <ProblemView problem={query.problem} />
+      <ProblemView problem={query.problem} fields={['customerId']} />
       <div role="status" aria-live="polite">
         {query.data !== undefined && <Place {...props} answer={query.data} />}
       </div>

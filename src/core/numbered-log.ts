@@ -126,23 +126,26 @@ export class LogFollower<Entry> {
 
   private look(): Promise<void> {
     this.lookAgain = this.looking !== undefined
-    this.looking ??= this.lookUntilDone().finally(() => {
-      this.looking = undefined
-    })
+    this.looking ??= this.lookUntilDone()
     return this.looking
   }
 
   private async lookUntilDone(): Promise<void> {
-    do {
-      this.lookAgain = false
-      const { epoch } = this
-      try {
-        await this.lookOnce()
-      } catch (error) {
-        if (epoch === this.epoch && this.options.silentAfterMs !== undefined) this.lose()
-        if (!this.lookAgain) throw error
-      }
-    } while (this.lookAgain && this.timer !== undefined)
+    try {
+      do {
+        this.lookAgain = false
+        const { epoch } = this
+        try {
+          await this.lookOnce()
+        } catch (error) {
+          if (epoch === this.epoch && this.options.silentAfterMs !== undefined) this.lose()
+          if (!this.lookAgain) throw error
+        }
+      } while (this.lookAgain && this.timer !== undefined)
+    } finally {
+      // In the same step as the decision not to look again: a call after it must not wait for this run.
+      this.looking = undefined
+    }
   }
 
   private async lookOnce(): Promise<void> {

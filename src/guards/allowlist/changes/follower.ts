@@ -95,14 +95,10 @@ export class Follower {
       }
       // If the feed is not immediate, an image may answer while the log is read, as long as the last read is recent.
       if (this.feed.isImmediate) target.behind = true
-      state.done = rest
-        .then(
-          () => {
-            target.behind = false
-          },
-          (error: unknown) => this.failed(target, error),
-        )
-        .finally(() => this.catchingUp.delete(target))
+      state.done = rest.catch((error: unknown) => {
+        this.catchingUp.delete(target)
+        this.failed(target, error)
+      })
       this.catchingUp.set(target, state)
       return state.done
     } catch (error) {
@@ -137,11 +133,14 @@ export class Follower {
         target.generation = part === 'gap' ? undefined : part.generation
       }
       // A call in between may know of an entry that this read came too early for.
-      if (!more && !state.again) return
+      if (!more && !state.again) break
       await new Promise((resolve) => setImmediate(resolve))
-      if (this.closed) return
+      if (this.closed) break
       look = this.look(target)
     }
+    // In the same step as the decision not to read again: a call after it must not wait for this run.
+    this.catchingUp.delete(target)
+    target.behind = false
   }
 
   private look(target: Followed): Look {

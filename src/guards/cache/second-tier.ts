@@ -18,7 +18,7 @@ import type {
 export const DOWN = Symbol('the second tier is down')
 export type OrDown<R> = R | typeof DOWN
 
-const RETRY_MS = 1000
+const RETRY_MS = 500
 /**
  * Removing a whole space or tag takes time in proportion to its keys. Callers do not
  * wait for it; the store gets this long.
@@ -176,7 +176,8 @@ export class SecondTier {
 
   /** Whether all pending invalidations were sent within a caller's timeout. */
   private async isFlushed(since: number): Promise<boolean> {
-    if (this.isFlushSlow) return false
+    const { breaker, clock } = this.parts
+    if (this.isFlushSlow || breaker.isOpen(clock.now())) return false
     const flushing = this.flushPending()
     try {
       return await this.deadlines.within(flushing, since)
@@ -197,6 +198,12 @@ export class SecondTier {
       return DOWN
     }
     return this.attempt(work, this.deadlines, since)
+  }
+
+  /** For work that no caller waits for: also while the breaker is open. Its outcome counts as that of a trial call. */
+  private async tryAnyway<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
+    this.parts.breaker.force()
+    return this.attempt(work, this.deadlines)
   }
 
   /** Never used as the trial call of an open breaker: all other spaces would wait for it to end. */
@@ -251,7 +258,7 @@ export class SecondTier {
       if (isDown) this.pending.addAll()
     }
     if (keys.length > 0) {
-      isDown ||= (await this.tryOnce((store, now) => store.remove(this.space, keys, now))) === DOWN
+      isDown ||= (await this.tryAnyway((store, now) => store.remove(this.space, keys, now))) === DOWN
       if (isDown) this.pending.addKeys(keys)
     }
     for (const tag of tags) {

@@ -57,6 +57,8 @@ export class SecondTier {
   private readonly deadlines: Deadlines
   private readonly longDeadlines = new Deadlines(LONGEST_STEP_MS)
   private telling: Promise<boolean> | undefined
+  /** How many invalidations are on their way. */
+  private sending = 0
   /** A caller waited for the pending invalidations until its timeout, so other callers need not wait. */
   private isFlushSlow = false
   private timer: NodeJS.Timeout | undefined
@@ -73,8 +75,9 @@ export class SecondTier {
     return this.parts.store.maxValueBytes
   }
 
+  /** Also those on their way. */
   get pendingRemovals(): number {
-    return this.pending.size
+    return this.pending.size + this.sending
   }
 
   isDown(): boolean {
@@ -245,12 +248,14 @@ export class SecondTier {
   private flushPending(): Promise<boolean> {
     this.telling ??= this.sendPending().finally(() => {
       this.telling = undefined
+      this.sending = 0
       this.isFlushSlow = false
     })
     return this.telling
   }
 
   private async sendPending(): Promise<boolean> {
+    this.sending = this.pending.size
     const { all, keys, tags } = this.pending.take()
     let isDown = false
     if (all) {

@@ -214,6 +214,7 @@ describe('a second tier that is down or slow', () => {
       PATIENCE_MS / 2,
     )
     assert.deepEqual([read.value, read.degraded, tier.calls], ['v', true, 1])
+    assert.equal(space.stats().secondTier.pendingRemovals, 1)
     answer()
     await until('the removal arrives', () => space.stats().secondTier.pendingRemovals === 0)
   })

@@ -43,6 +43,14 @@ export interface CampaignSizes {
   faults?: readonly string[]
 }
 
+/** What was done to the store and to the pods. */
+interface Struck {
+  declared: Declared[]
+  times: Record<string, number>
+  timeline: string[]
+  endsMs: number[]
+}
+
 class Pod {
   private child!: ChildProcess
   private isOver = false
@@ -157,20 +165,18 @@ async function onStage(stage: Stage, source: string, sizes: CampaignSizes): Prom
     pod.before = pods[(i + PODS - 1) % PODS]!
   })
   await Promise.all(pods.map((pod) => pod.start()))
-  const declared: Declared[] = []
-  const struck: Record<string, number> = {}
-  const timeline: string[] = []
+  const struck: Struck = { declared: [], times: {}, timeline: [], endsMs: [] }
   try {
-    await strike(stage, pods, sizes, declared, struck, timeline)
+    await strike(stage, pods, sizes, struck)
   } finally {
     await Promise.all(pods.map((pod) => pod.end()))
   }
   for (const pod of pods) {
     const { failed } = pod
-    demand(failed === undefined, `a pod failed: ${failed}\n faults:\n  ${timeline.join('\n  ')}`)
+    demand(failed === undefined, `a pod failed: ${failed}\n faults:\n  ${struck.timeline.join('\n  ')}`)
   }
   const events = [...pods.flatMap((pod) => pod.events), ...(await auditTrail(stage))]
-  return judge(events, declared, pods, struck, timeline, sizes)
+  return judge(events, pods, struck, sizes)
 }
 
 /** What pods expect to be there. After a flush it is made again. */
@@ -195,32 +201,26 @@ async function strike(
   stage: Stage,
   pods: Pod[],
   { seed, engine, seconds, faults = faultsOf(engine) }: CampaignSizes,
-  declared: Declared[],
-  struck: Record<string, number>,
-  timeline: string[],
+  { declared, times: strikes, timeline, endsMs }: Struck,
 ): Promise<void> {
   const chance = chanceOf(seed)
   const endMs = nowMs() + 1000 * seconds
   await sleep(Math.min(REST_MS, 250 * seconds))
   while (nowMs() < endMs) {
     const name = faults[chance(faults.length)]!
-    const { declares, lanes, mayEnd = false, strike } = FAULTS[name]!
+    const { losesData = false, lanes, mayEnd = false, strike } = FAULTS[name]!
     const forMs = 300 + chance(LONGEST_MS - 300)
     const beganMs = nowMs()
-    const times: Declared | undefined = declares && {
-      kind: declares,
-      beganMs,
-      endedMs: Number.POSITIVE_INFINITY,
-      lanes,
-    }
-    if (times !== undefined) declared.push(times)
+    const times: Declared = { beganMs, endedMs: Number.POSITIVE_INFINITY, lanes }
+    if (losesData) declared.push(times)
     for (const pod of pods) pod.mayEnd = mayEnd
     await strike({ stage, chance, pods }, forMs)
     for (const pod of pods) pod.mayEnd = false
     if (name === 'everything flushed' || name === 'primary killed') await prepare(stage)
     // Pods have to find it again.
-    if (times !== undefined) times.endedMs = nowMs() + (declares === 'away' ? 1500 : 500)
-    struck[name] = (struck[name] ?? 0) + 1
+    times.endedMs = nowMs() + 500
+    strikes[name] = (strikes[name] ?? 0) + 1
+    endsMs.push(nowMs())
     timeline.push(`${name} from ${Math.round(beganMs)} to ${Math.round(nowMs())}`)
     await sleep(Math.min(REST_MS, Math.max(0, endMs - nowMs())))
   }
@@ -253,12 +253,15 @@ async function auditTrail({ store }: Stage): Promise<Told[]> {
   }))
 }
 
+/** How long after its call, or after the fault that kept it from the store, a removal from a cache was sent. */
+function sentAfterMs({ calledMs, endedMs }: Told, endsMs: readonly number[]): number {
+  return endedMs - Math.max(Number(calledMs), ...endsMs.filter((ms) => ms < endedMs))
+}
+
 function judge(
   events: readonly Told[],
-  declared: readonly Declared[],
   pods: readonly Pod[],
-  struck: Record<string, number>,
-  timeline: readonly string[],
+  { declared, times: strikes, timeline, endsMs }: Struck,
   { seed, engine }: CampaignSizes,
 ): Figures {
   const figures: Figures = {}
@@ -268,12 +271,17 @@ function judge(
     figures[`${lane}: events`] = ofLane.length
     faults.push(...CHECKERS[lane](ofLane, declaredFor(lane, declared)).map((fault) => `${lane}: ${fault}`))
   }
+  const sendMs = events
+    .filter(({ calledMs }) => calledMs !== undefined)
+    .map((told) => sentAfterMs(told, endsMs))
+  figures['removals from caches sent later'] = sendMs.length
+  figures['longest after its call or a fault, ms'] = Math.round(Math.max(0, ...sendMs))
   figures['degraded answers'] = events.filter(({ degraded }) => degraded === true).length
   figures.calls = pods.reduce((sum, { calls }) => sum + calls, 0)
   figures['pods started again'] = pods.reduce((sum, { restarts }) => sum + restarts, 0)
   const ends = pods.reduce((sum, pod) => sum + pod.ends, 0)
   if (ends > 0) figures['pods that a full disk ended'] = ends
-  for (const [name, times] of Object.entries(struck)) figures[`fault: ${name}`] = times
+  for (const [name, times] of Object.entries(strikes)) figures[`fault: ${name}`] = times
   for (const { failures } of pods) {
     for (const [code, count] of Object.entries(failures))
       figures[`failed: ${code}`] = (figures[`failed: ${code}`] ?? 0) + count

@@ -33,6 +33,14 @@ const READS = new Set([
   'listEntities',
 ])
 
+/**
+ * Until these arrive, other processes read what they remove. The guard sends them in the background until the store
+ * takes them, and keeps no caller waiting, so they are never refused. The first that is taken closes the circuit.
+ */
+const OWED: { readonly [Guard in GuardName]?: ReadonlySet<string> } = {
+  cache: new Set(['remove', 'removeTag', 'clear']),
+}
+
 /** The circuits of all engines of an instance. */
 export class Circuits {
   private readonly circuits: Circuit[] = []
@@ -51,7 +59,7 @@ export class Circuits {
       // What is answered from mapped memory waits for no store.
       const isMapped = engine.answersFromMemory && (part === 'checks' || part === 'changes')
       const isPlain = isMapped || (part !== undefined && BACKGROUND.has(part))
-      const safe = isPlain ? port : protectedPort(port, members, ofGuard.get(guard))
+      const safe = isPlain ? port : protectedPort(port, members, ofGuard.get(guard), OWED[guard])
       made[guard] = part === undefined ? safe : { ...made[guard], [part]: safe }
     }
     return made as Partial<EnginePorts>
@@ -84,14 +92,19 @@ export class Circuits {
 
 type OfGuard = Record<'read' | 'write', Circuit> | undefined
 
-function protectedPort(port: object, members: Members, circuits: OfGuard): object {
+function protectedPort(
+  port: object,
+  members: Members,
+  circuits: OfGuard,
+  owed?: ReadonlySet<string>,
+): object {
   if (circuits === undefined) return port
   if (members === CHECKS) return protectedChecks(port as CheckStore, circuits.read)
   const protect: Decoration = (name, method) => {
     if (members[name] === 'plain') return method
     const circuit = circuits[READS.has(name) ? 'read' : 'write']
     return (...args) => {
-      const refusal = circuit.refuse()
+      const refusal = owed?.has(name) === true ? undefined : circuit.refuse()
       return refusal === undefined ? circuit.run(() => method(...args)) : Promise.reject(refusal)
     }
   }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { Circuits } from '../../src/app/circuits.js'
 import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
 import { isCatracaError } from '../../src/core/errors.js'
+import { openEmbedded } from '../../src/engines/embedded/index.js'
+import { Interruptible } from '../guards/cache/support.js'
 import { type RedisServers, startSingle, until } from '../support/redis/index.js'
 
 /** Far above what a refusal takes, and far below what a call waits for a store that does not answer. */
@@ -30,6 +33,9 @@ const callsOf = ({ limits, idempotency, locks, codes, tokens, audit, allowlists 
   audit: () => audit!.list({}),
   members: () => allowlists.add('vip', 'alice'),
 })
+
+/** Longer than the failures that a circuit does not count. */
+const SLOW_MS = 150
 
 /** The processor may be elsewhere for a while, so only the processor time of a refusal says what it costs; this one waits. */
 async function tookMs(call: () => Promise<unknown>): Promise<number> {
@@ -85,5 +91,29 @@ describe('a store that does not answer', () => {
     }
     assert.match(reported.join('\n'), /redis does not answer limits \(writes\): calls now fail at once/)
     assert.match(reported.join('\n'), /redis answers limits \(writes\) again/)
+  })
+
+  it('is sent removals from caches all the time, and works again when it takes one', async (t) => {
+    const engine = openEmbedded()
+    t.after(() => engine.close())
+    const tier = new Interruptible(engine.cache)
+    const circuits = new Circuits(() => {})
+    t.after(() => circuits.close())
+    const cache = circuits.protect(engine, { cache: tier.store }).cache!
+    const now = Date.now()
+    const write = () => cache.write('s', [{ key: 'k', value: '1', lifeMs: 60_000, tags: [] }], now)
+    await write()
+    tier.state = 'refusing'
+    tier.refusalMs = SLOW_MS
+    for (let i = 0; i < 3; i++) await assert.rejects(write())
+    const state = () => circuits.rows().find(({ parts }) => parts.kind === 'write')!.state
+    assert.equal(state(), 'open')
+    const removals = [() => cache.remove('s', ['k'], now), () => cache.clear('s', now)]
+    for (const remove of [...removals, () => cache.removeTag('s', 'red', now)])
+      await assert.rejects(remove(), /taken away on purpose/)
+    tier.state = 'up'
+    assert.deepEqual(await cache.remove('s', ['k'], now), [true])
+    assert.equal(state(), 'closed')
+    await write()
   })
 })

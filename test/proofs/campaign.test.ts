@@ -51,6 +51,12 @@ describe('a campaign of faults', () => {
     assert.match(CHECKERS.locks(overlap, [])[0]!, /held the lock for 44 ms together/)
   })
 
+  it('does not take a pod that stood still for one that reads old values', () => {
+    const pause = event('cache', 2000, 9000, { paused: true })
+    assert.deepEqual(CHECKERS.cache([...BROKEN.cache, pause], []), [])
+    assert.equal(CHECKERS.cache([...BROKEN.cache, { ...pause, pod: 1 }], []).length, 1)
+  })
+
   it('chooses the same faults for the same seed', () => {
     const drawn = (seed: number) => Array.from({ length: 20 }, chanceOf(seed).bind(undefined, 1000))
     assert.deepEqual(drawn(7), drawn(7))

@@ -2,8 +2,6 @@ import { CACHE_LAG_MS, type Lane, LIMITS, type Told } from './history.js'
 
 /** A time in which the store may lose things, as the guarantees declare. */
 export interface Declared {
-  /** `away`: nothing is lost, but invalidations of caches reach the other pods only afterwards. */
-  kind: 'lost' | 'away'
   beganMs: number
   endedMs: number
   /** Only for these guards. Absent: for all. */
@@ -13,7 +11,7 @@ export interface Declared {
 export type Checker = (events: readonly Told[], declared: readonly Declared[]) => string[]
 
 const touches = (declared: readonly Declared[], from: number, to: number) =>
-  declared.some(({ kind, beganMs, endedMs }) => kind === 'lost' && beganMs <= to && endedMs >= from)
+  declared.some(({ beganMs, endedMs }) => beganMs <= to && endedMs >= from)
 
 function byKey(events: readonly Told[]): Map<string, Told[]> {
   const groups = new Map<string, Told[]>()
@@ -104,13 +102,18 @@ const codes: Checker = (events) =>
     .filter(({ valid }) => Number(valid) > 1)
     .map(({ key, valid }) => `a code for ${key} worked ${valid} times`)
 
-/** What was invalidated does not come back once the lag of the first tiers is over. */
+/** What was invalidated does not come back once the lag of the first tiers is over. A pod that stood still knows nothing. */
 const cache: Checker = (events, declared) => {
   const faults: string[] = []
+  const pauses = events.filter(({ paused }) => paused === true)
   for (const [key, ofKey] of byKey(events)) {
     const bumps = ofKey.filter(({ bumped }) => bumped === true)
     for (const read of ofKey.filter(({ version, fresh }) => version !== undefined && fresh === true)) {
-      const due = bumps.filter((bump) => reachedMs(bump, declared) + CACHE_LAG_MS < read.beganMs)
+      const due = bumps.filter(({ to, endedMs }) => {
+        if (Number(to) <= Number(read.version)) return false
+        const lagMs = read.beganMs - endedMs
+        return lagMs > CACHE_LAG_MS + pausedMs(pauses, read.pod, endedMs, read.beganMs)
+      })
       const least = Math.max(0, ...due.map((bump) => Number(bump.to)))
       const isExcused = touches(declared, read.beganMs - 2 * CACHE_LAG_MS, read.endedMs)
       if (Number(read.version) < least && !isExcused)
@@ -122,15 +125,13 @@ const cache: Checker = (events, declared) => {
   return faults
 }
 
-/** An invalidation that could not reach the store is sent when it is back, before anything else. */
-function reachedMs({ beganMs, endedMs }: Told, declared: readonly Declared[]): number {
-  let untilMs = endedMs
-  // They are in the order of time, and the next may begin before the last is over.
-  for (const away of declared) {
-    if (away.kind === 'away' && away.beganMs <= untilMs && away.endedMs >= beganMs)
-      untilMs = Math.max(untilMs, away.endedMs)
+/** How long the pod stood still in a span of time. */
+function pausedMs(pauses: readonly Told[], pod: number, fromMs: number, untilMs: number): number {
+  let sumMs = 0
+  for (const { pod: paused, beganMs, endedMs } of pauses) {
+    if (paused === pod) sumMs += Math.max(0, Math.min(endedMs, untilMs) - Math.max(beganMs, fromMs))
   }
-  return untilMs
+  return sumMs
 }
 
 const lateMs = (bumps: readonly Told[], version: number, read: Told): number =>
@@ -138,8 +139,7 @@ const lateMs = (bumps: readonly Told[], version: number, read: Told): number =>
 
 /** Every acknowledged change is in the trail. `listed`: how many changes of the customer the trail holds in the end. */
 const audit: Checker = (events, declared) => {
-  const emptied = declared.filter(({ kind }) => kind === 'lost')
-  const since = Math.max(0, ...emptied.map(({ endedMs }) => endedMs))
+  const since = Math.max(0, ...declared.map(({ endedMs }) => endedMs))
   return [...byKey(events)].flatMap(([customer, told]) => {
     const listed = Number(told.find(({ listed }) => listed !== undefined)?.listed ?? 0)
     const made = told.filter(({ acknowledged, beganMs }) => acknowledged === true && beganMs > since).length

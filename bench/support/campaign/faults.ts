@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Declared } from './checkers.js'
 import type { Lane } from './history.js'
 import type { EngineName, Stage } from './stage.js'
 
@@ -24,9 +23,9 @@ export interface Field {
 
 interface Fault {
   engines: readonly EngineName[]
-  /** What the guarantees declare for its time. */
-  declares?: Declared['kind']
-  /** Only these guards may do what is declared. Absent: all. */
+  /** The store may lose things, as the guarantees declare. */
+  losesData?: true
+  /** Only of these guards. Absent: of all. */
   lanes?: readonly Lane[]
   /** Pods may end by themselves, as the guarantees declare. */
   mayEnd?: boolean
@@ -93,7 +92,6 @@ export const FAULTS: Record<string, Fault> = {
   },
   'pod stopped': {
     engines: ['embedded', 'redis', 'sentinel', 'dynamodb'],
-    declares: 'away',
     async strike({ pods, chance }, forMs) {
       const pod = pods[chance(pods.length)]!
       pod.stop()
@@ -104,7 +102,7 @@ export const FAULTS: Record<string, Fault> = {
   'clock of the machine set': {
     engines: ['embedded'],
     // All that this clock times ends early. Fences grow even so.
-    declares: 'lost',
+    losesData: true,
     lanes: ['limits', 'locks'],
     strike: ({ pods, chance }, forMs) => setClocks(pods, chance, forMs),
   },
@@ -114,13 +112,12 @@ export const FAULTS: Record<string, Fault> = {
   },
   'clock of a pod set, until it is corrected': {
     engines: ['dynamodb'],
-    declares: 'lost',
+    losesData: true,
     lanes: ['limits'],
     strike: ({ pods, chance }, forMs) => setClocks([pods[chance(pods.length)]!], chance, forMs),
   },
   'disk full': {
     engines: ['embedded'],
-    declares: 'away',
     // LMDB damages its memory when a write fails in the middle of a transaction.
     mayEnd: true,
     async strike({ pods }, forMs) {
@@ -133,7 +130,6 @@ export const FAULTS: Record<string, Fault> = {
   },
   'disk of the store full': {
     engines: REDIS,
-    declares: 'away',
     // It ends at the first write, because it acknowledges nothing that is not on the disk.
     async strike(field, forMs) {
       const [server] = field.stage.redis!.servers
@@ -145,7 +141,6 @@ export const FAULTS: Record<string, Fault> = {
   },
   'messages lost': {
     engines: REDIS,
-    declares: 'away',
     strike: (field, forMs) =>
       network(field, forMs, (proxy) => {
         proxy.messages = 'lose'
@@ -160,12 +155,10 @@ export const FAULTS: Record<string, Fault> = {
   },
   'subscriptions cut': {
     engines: ['redis', 'sentinel'],
-    declares: 'away',
     strike: (field) => say(field, 'CLIENT', 'KILL', 'TYPE', 'pubsub'),
   },
   'store stopped': {
     engines: NETWORKS,
-    declares: 'away',
     async strike({ stage }, forMs) {
       const server = stage.redis?.servers[0] ?? stage.dynamo!.server
       server.pause()
@@ -175,7 +168,6 @@ export const FAULTS: Record<string, Fault> = {
   },
   'store killed': {
     engines: REDIS,
-    declares: 'away',
     async strike({ stage }, forMs) {
       await stage.redis!.servers[0]!.kill()
       await sleep(forMs)
@@ -184,7 +176,6 @@ export const FAULTS: Record<string, Fault> = {
   },
   partition: {
     engines: NETWORKS,
-    declares: 'away',
     strike: (field, forMs) =>
       network(field, forMs, (proxy) => {
         proxy.mode = 'hush'
@@ -192,7 +183,6 @@ export const FAULTS: Record<string, Fault> = {
   },
   'connections cut': {
     engines: NETWORKS,
-    declares: 'away',
     strike: (field, forMs) =>
       network(field, forMs, (proxy) => {
         proxy.mode = 'cut'
@@ -200,7 +190,6 @@ export const FAULTS: Record<string, Fault> = {
   },
   'slow network': {
     engines: NETWORKS,
-    declares: 'away',
     strike: (field, forMs) =>
       network(field, forMs, (proxy) => {
         proxy.delayMs = 20 + field.chance(200)
@@ -210,10 +199,9 @@ export const FAULTS: Record<string, Fault> = {
     engines: ['redis', 'sentinel'],
     strike: (field) => say(field, 'SCRIPT', 'FLUSH'),
   },
-  'everything flushed': { engines: REDIS, declares: 'lost', strike: (field) => say(field, 'FLUSHALL') },
+  'everything flushed': { engines: REDIS, losesData: true, strike: (field) => say(field, 'FLUSHALL') },
   'store full': {
     engines: REDIS,
-    declares: 'away',
     async strike(field, forMs) {
       await say(field, 'CONFIG', 'SET', 'maxmemory', '1mb')
       await sleep(forMs)
@@ -223,7 +211,7 @@ export const FAULTS: Record<string, Fault> = {
   'primary killed': {
     engines: ['sentinel'],
     // Replication is asynchronous: what the replicas had not heard is lost.
-    declares: 'lost',
+    losesData: true,
     async strike({ stage }, forMs) {
       for (const primary of await stage.redis!.primaries()) {
         await primary.kill()
@@ -235,7 +223,6 @@ export const FAULTS: Record<string, Fault> = {
   },
   throttled: {
     engines: ['dynamodb'],
-    declares: 'away',
     async strike({ stage }, forMs) {
       stage.dynamo!.faults.inject({ kind: 'throttled' })
       await sleep(forMs)
@@ -244,7 +231,6 @@ export const FAULTS: Record<string, Fault> = {
   },
   'answers lost': {
     engines: ['dynamodb'],
-    declares: 'away',
     async strike({ stage, chance }) {
       stage.dynamo!.faults.inject({ kind: 'reset', when: 'after' }, { times: 5 + chance(30) })
       await sleep(1000)
@@ -253,7 +239,6 @@ export const FAULTS: Record<string, Fault> = {
   },
   'server errors': {
     engines: ['dynamodb'],
-    declares: 'away',
     async strike({ stage }, forMs) {
       stage.dynamo!.faults.inject({ kind: 'server-error' })
       await sleep(forMs)

@@ -21,13 +21,26 @@ export interface Surroundings {
 /** Does one piece of work of a lane. Errors are what a fault brings; they are counted by their codes. */
 export type LaneWork = (turn: number) => Promise<void>
 
+/** How many removals from the cache this process has not sent yet. */
+export const owedRemovals = (catraca: Catraca): number =>
+  catraca.cache.figures()[SPACE]?.secondTier.pendingRemovals ?? 0
+
+interface Bump {
+  key: string
+  beganMs: number
+  calledMs: number
+  to: number
+}
+
+const SPACE = 'campaign'
 const CUSTOMERS = 8
 const KEY_MS = 250
 
 export function lanesOf(around: Surroundings): Record<Lane, LaneWork> {
   const { catraca, plan, life, tell } = around
   const me = `${plan.pod}`
-  const space = catraca.cache.space<number>({ name: 'campaign', ttlMs: 60_000, jitter: 0 })
+  const space = catraca.cache.space<number>({ name: SPACE, ttlMs: 60_000, jitter: 0 })
+  const owed: Bump[] = []
   return {
     allowlists: (turn) => changeMember(around, turn),
     audit: async () => {},
@@ -73,7 +86,7 @@ export function lanesOf(around: Surroundings): Record<Lane, LaneWork> {
       tell('codes', address, beganMs, { valid })
       await sleep(150)
     },
-    cache: (turn) => useCache(around, space, turn),
+    cache: (turn) => useCache(around, space, owed, turn),
   }
 }
 
@@ -106,10 +119,16 @@ async function changeMember(
 }
 
 async function useCache(
-  { plan, tell }: Surroundings,
+  { catraca, plan, tell }: Surroundings,
   space: CacheSpace<number>,
+  owed: Bump[],
   turn: number,
 ): Promise<void> {
+  // From then on the removal is promised to reach all pods. A process that is killed before loses it, as declared.
+  if (owedRemovals(catraca) === 0) {
+    for (const { key, beganMs, calledMs, to } of owed.splice(0))
+      tell('cache', key, beganMs, { bumped: true, to, calledMs })
+  }
   const owner = turn % 4
   const file = join(plan.source, `version-${owner}`)
   const key = `key-${owner}`
@@ -125,7 +144,8 @@ async function useCache(
     renameSync(`${file}-new`, file)
     const beganMs = nowMs()
     await space.delete(key)
-    tell('cache', key, beganMs, { bumped: true, to })
+    if (owedRemovals(catraca) > 0) owed.push({ key, beganMs, calledMs: nowMs(), to })
+    else tell('cache', key, beganMs, { bumped: true, to })
     await sleep(100)
     return
   }

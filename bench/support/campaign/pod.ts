@@ -3,12 +3,17 @@ import { type Catraca, openCatraca } from '../../../src/app/open-catraca.js'
 import { isCatracaError } from '../../../src/core/errors.js'
 import { dieOfFailures } from '../proof.js'
 import { type FromPod, LANES, type Lane, nowMs, type PodPlan, type Told, type ToPod } from './history.js'
-import { lanesOf, type Surroundings } from './lanes.js'
+import { lanesOf, owedRemovals, type Surroundings } from './lanes.js'
 
 /** One pod of a campaign: works on all capabilities until it is told to stop, and tells of every call. */
 const FLUSH_MS = 50
 const OPEN_MS = 30_000
 const OPEN_REST_MS = 500
+const TICK_MS = 10
+/** A tick that comes later than this tells of a process that got no processor, was stopped, or was busy. */
+const PAUSE_MS = 50
+/** The faults are over, and the machine may be busy. */
+const SEND_MS = 30_000
 const REST_MS: Record<Lane, number> = {
   ...{ allowlists: 15, limits: 20, local: 20, idempotency: 40, locks: 15, codes: 50, cache: 5, audit: 1000 },
 }
@@ -76,6 +81,13 @@ const around: Surroundings = {
   },
 }
 
+let tickMs = nowMs()
+setInterval(() => {
+  const beforeMs = tickMs
+  tickMs = nowMs()
+  if (tickMs - beforeMs > PAUSE_MS) around.tell('cache', 'pauses', beforeMs, { paused: true })
+}, TICK_MS).unref()
+
 let isOver = false
 process.on('message', (message: ToPod) => {
   if (message.type === 'stop') isOver = true
@@ -118,6 +130,9 @@ async function run(lane: Lane): Promise<void> {
 
 send({ type: 'ready' })
 await Promise.all(LANES.map(run))
+const untilMs = nowMs() + SEND_MS
+while (owedRemovals(catraca) > 0 && nowMs() < untilMs) await sleep(TICK_MS)
+if (owedRemovals(catraca) > 0) send({ type: 'failed', message: 'it never sent a removal from the cache' })
 send({ type: 'told', events: told })
 await catraca.close()
 send({ type: 'done', calls, failures })

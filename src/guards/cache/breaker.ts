@@ -21,6 +21,11 @@ export class Breaker {
     return true
   }
 
+  /** Admits a call that must be made even during the pause. Other calls wait for its outcome, as for a trial. */
+  force(): void {
+    this.isTrying = this.failed >= this.options.failures
+  }
+
   isOpen(now: number): boolean {
     return this.failed >= this.options.failures && (this.isPausing(now) || this.isTrying)
   }

@@ -18,7 +18,7 @@ import type {
 export const DOWN = Symbol('the second tier is down')
 export type OrDown<R> = R | typeof DOWN
 
-const RETRY_MS = 1000
+const RETRY_MS = 500
 /**
  * Removing a whole space or tag takes time in proportion to its keys. Callers do not
  * wait for it; the store gets this long.
@@ -57,6 +57,8 @@ export class SecondTier {
   private readonly deadlines: Deadlines
   private readonly longDeadlines = new Deadlines(LONGEST_STEP_MS)
   private telling: Promise<boolean> | undefined
+  /** How many invalidations are on their way. */
+  private sending = 0
   /** A caller waited for the pending invalidations until its timeout, so other callers need not wait. */
   private isFlushSlow = false
   private timer: NodeJS.Timeout | undefined
@@ -73,8 +75,9 @@ export class SecondTier {
     return this.parts.store.maxValueBytes
   }
 
+  /** Also those on their way. */
   get pendingRemovals(): number {
-    return this.pending.size
+    return this.pending.size + this.sending
   }
 
   isDown(): boolean {
@@ -176,7 +179,8 @@ export class SecondTier {
 
   /** Whether all pending invalidations were sent within a caller's timeout. */
   private async isFlushed(since: number): Promise<boolean> {
-    if (this.isFlushSlow) return false
+    const { breaker, clock } = this.parts
+    if (this.isFlushSlow || breaker.isOpen(clock.now())) return false
     const flushing = this.flushPending()
     try {
       return await this.deadlines.within(flushing, since)
@@ -197,6 +201,12 @@ export class SecondTier {
       return DOWN
     }
     return this.attempt(work, this.deadlines, since)
+  }
+
+  /** For work that no caller waits for: also while the breaker is open. Its outcome counts as that of a trial call. */
+  private async tryAnyway<R>(work: (store: CacheStore, now: number) => Promise<R>): Promise<OrDown<R>> {
+    this.parts.breaker.force()
+    return this.attempt(work, this.deadlines)
   }
 
   /** Never used as the trial call of an open breaker: all other spaces would wait for it to end. */
@@ -238,12 +248,14 @@ export class SecondTier {
   private flushPending(): Promise<boolean> {
     this.telling ??= this.sendPending().finally(() => {
       this.telling = undefined
+      this.sending = 0
       this.isFlushSlow = false
     })
     return this.telling
   }
 
   private async sendPending(): Promise<boolean> {
+    this.sending = this.pending.size
     const { all, keys, tags } = this.pending.take()
     let isDown = false
     if (all) {
@@ -251,7 +263,7 @@ export class SecondTier {
       if (isDown) this.pending.addAll()
     }
     if (keys.length > 0) {
-      isDown ||= (await this.tryOnce((store, now) => store.remove(this.space, keys, now))) === DOWN
+      isDown ||= (await this.tryAnyway((store, now) => store.remove(this.space, keys, now))) === DOWN
       if (isDown) this.pending.addKeys(keys)
     }
     for (const tag of tags) {

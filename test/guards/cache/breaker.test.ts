@@ -20,6 +20,18 @@ describe('a circuit breaker of caches', () => {
     assert.deepEqual([breaker.isOpen(6000), breaker.admits(6000)], [false, true])
   })
 
+  it('admits during its pause what must be sent, and takes that for the trial', () => {
+    const breaker = opened(5000)
+    breaker.force()
+    assert.deepEqual([breaker.isOpen(6000), breaker.admits(6000)], [true, false])
+    breaker.fail(6500)
+    assert.deepEqual([breaker.isOpen(7499), breaker.isOpen(7500)], [true, false])
+    breaker.force()
+    breaker.succeed()
+    breaker.force()
+    assert.deepEqual([breaker.isOpen(7500), breaker.admits(7500)], [false, true])
+  })
+
   it('is not kept open by a clock that is set right again', () => {
     const HOUR_MS = 3_600_000
     const breaker = opened(5000 + HOUR_MS)

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { CacheSpace } from '../../../src/guards/cache/space.js'
 import { inTime } from '../../support/in-time.js'
 import { PATIENCE_MS } from '../../support/patient.js'
+import { until } from '../../support/until.js'
 import { openSpace, storedValue, TTL_MS, writeRaw } from './support.js'
 
 const fail = async (): Promise<never> => {
@@ -179,6 +180,43 @@ describe('a second tier that is down or slow', () => {
     assert.equal(await storedValue(scene, 'tagged'), undefined)
     assert.ok(await storedValue(scene, 'other'))
     assert.equal(space.stats().secondTier.status, 'up')
+  })
+
+  it('gets what was deleted meanwhile although it is not asked yet', async () => {
+    const scene = openSpace<string>()
+    const { space, tier } = scene
+    await space.set('k', 'old')
+    tier.state = 'refusing'
+    for (let i = 0; i < 3; i++) await space.get(`other-${i}`)
+    await space.delete('k')
+    assert.equal(space.stats().secondTier.pendingRemovals, 1)
+    tier.state = 'up'
+    // The clock stands still, so the pause of the breaker does not end.
+    await until('the removal arrives', () => space.stats().secondTier.pendingRemovals === 0)
+    assert.equal(await storedValue(scene, 'k'), undefined)
+    assert.equal(space.stats().secondTier.status, 'up')
+  })
+
+  it('keeps nobody waiting while it is sent what was deleted', async () => {
+    const { space, tier } = openSpace<string>()
+    tier.state = 'refusing'
+    for (let i = 0; i < 3; i++) await space.get(`other-${i}`)
+    await space.delete('k')
+    let answer = () => {}
+    tier.hold = new Promise((resolve) => {
+      answer = resolve
+    })
+    tier.state = 'up'
+    tier.calls = 0
+    await until('the removal is sent', () => tier.calls > 0)
+    const read = await inTime(
+      space.lookOrLoad('k', () => 'v'),
+      PATIENCE_MS / 2,
+    )
+    assert.deepEqual([read.value, read.degraded, tier.calls], ['v', true, 1])
+    assert.equal(space.stats().secondTier.pendingRemovals, 1)
+    answer()
+    await until('the removal arrives', () => space.stats().secondTier.pendingRemovals === 0)
   })
 
   it('lets the source answer once the feed is lost with it, and only when that fails what is kept, marked', async () => {

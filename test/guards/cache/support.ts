@@ -1,4 +1,5 @@
 import { after } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ManualClock } from '../../../src/core/clock.js'
 import { CatracaError } from '../../../src/core/errors.js'
 import { openEmbedded } from '../../../src/engines/embedded/index.js'
@@ -14,6 +15,8 @@ export const TTL_MS = 60_000
 /** A real store that can be taken away: it refuses, or it never answers. */
 export class Interruptible {
   state: 'up' | 'refusing' | 'silent' = 'up'
+  /** How long a refusal takes. */
+  refusalMs = 0
   /** How often it was called. */
   calls = 0
   /** Answers are kept back until then. */
@@ -35,12 +38,16 @@ export class Interruptible {
   private call(work: () => unknown): unknown {
     this.calls++
     if (this.state === 'silent') return new Promise(() => {})
-    if (this.state === 'refusing')
-      return Promise.reject(new CatracaError('ENGINE_UNAVAILABLE', 'taken away on purpose'))
+    if (this.state === 'refusing') return this.refuse()
     const { hold } = this
     return hold === undefined
       ? work()
       : (work() as Promise<unknown>).then((answer) => hold.then(() => answer))
+  }
+
+  private async refuse(): Promise<never> {
+    if (this.refusalMs > 0) await pause(this.refusalMs)
+    throw new CatracaError('ENGINE_UNAVAILABLE', 'taken away on purpose')
   }
 }
 

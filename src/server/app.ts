@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyServerOptions, LogController } from 'fastify'
@@ -93,10 +93,10 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   for (const schema of Object.values(RESOURCES)) app.addSchema(schema)
   await documentRoutes(app)
   for (const add of ROUTES) add(app, context)
-  new SlicedReading(app.server, (socket) => context.gate.callerAt(socket))
+  new SlicedReading(app.server, (socket) => context.gate.callerAt(socket), context.newcomers)
   const timeouts = new ConnectionTimeouts(app.server, settings)
   const rawChecks = new RawCheckConnections(context, app.server)
-  connections = new Connections(app.server, settings.maxConnections, tellRefusals(logger))
+  connections = new Connections(app.server, settings.maxConnections, tellRefusals(logger), context.newcomers)
   const closeIdle = () => {
     rawChecks.closeIdle()
     app.server.closeIdleConnections()
@@ -216,9 +216,10 @@ function createContext(
   const logLevel = new LogLevelSwitch(logger)
   const metrics = settings.metrics ? new ServerMetrics(catraca, settings, connections) : undefined
   const imports = new ImportJobs()
-  const bodies = new Bodies(Math.max(settings.bodiesLimitBytes, settings.bodyLimitBytes), (request) =>
-    gate.callerOf(request),
-  )
+  const newcomers = { count: 0 }
+  const callerOf = (request: IncomingMessage) => gate.callerOf(request)
+  const maxHeldBytes = Math.max(settings.bodiesLimitBytes, settings.bodyLimitBytes)
+  const bodies = new Bodies(maxHeldBytes, callerOf, newcomers)
   return {
     catraca,
     settings,
@@ -230,6 +231,7 @@ function createContext(
     metrics,
     imports,
     bodies,
+    newcomers,
     logger,
     stopping: false,
   }
@@ -255,7 +257,7 @@ function createApp(context: ServerContext, logger: Logger): App {
       if (!refusedUnreadableKey(request, reply)) sendProblem(error, request, reply)
     },
     clientErrorHandler: answerClientError,
-    serverFactory: (handler) => createHttpServer(context.settings, handler),
+    serverFactory: (handler) => createHttpServer(context, handler),
   }
   return Fastify(options) as unknown as App
 }
@@ -278,7 +280,7 @@ function createHttpsServer(
   return server
 }
 
-function createHttpServer(settings: ServerSettings, handler: RequestListener): Server {
+function createHttpServer({ settings, newcomers }: ServerContext, handler: RequestListener): Server {
   const { headerLimitBytes, keepAliveTimeoutMs, transferTimeoutMs, tls } = settings
   const parsing = {
     maxHeaderSize: headerLimitBytes,
@@ -290,13 +292,15 @@ function createHttpServer(settings: ServerSettings, handler: RequestListener): S
     connectionsCheckingInterval: lookEveryMs(settings),
     keepAliveTimeout: keepAliveTimeoutMs,
   }
-  const listener = new Pipelines(settings.maxInFlightPerConnection, handler).take
+  const listener = new Pipelines(settings.maxInFlightPerConnection, handler, newcomers).take
   const server =
     tls === undefined ? createServer(parsing, listener) : createHttpsServer(tls(), parsing, listener)
   // A client that has half-closed its connection after a request still gets the response.
   Object.assign(server, { httpAllowHalfOpen: true })
   // Otherwise Node answers some requests itself, which then have none of the bounds.
   server.on('checkExpectation', listener)
+  // And it would ask for the body of every stranger: `hooks.ts` does it for callers.
+  server.on('checkContinue', listener)
   // Without this listener Node closes the connection, even while responses to earlier requests are pending.
   server.on('connect', (_request, socket: Socket) => {
     socket.on('error', () => socket.destroy())

@@ -153,6 +153,39 @@ describe('what callers can take of a server', () => {
     assert.match(await firstAnswer(t, server, head(check, AUTHORIZED, 'Expect: wonders')), /^HTTP\/1\.1 417 /)
   })
 
+  it('who asks before sending a body is refused at once, or told to go on', async (t) => {
+    const lines = ['Expect: 100-continue', 'Content-Type: application/json', 'Content-Length: 49']
+    const post = (...more: string[]) => head('POST /check HTTP/1.1', ...more, ...lines)
+    const reader = 'Authorization: Bearer ctr_no'
+    assert.match(await firstAnswer(t, server, post()), /^HTTP\/1\.1 401 [\s\S]*Connection: close/i)
+    assert.match(await firstAnswer(t, server, post(reader)), /^HTTP\/1\.1 401 [\s\S]*Connection: close/i)
+    const nowhere = head('POST /nowhere HTTP/1.1', AUTHORIZED, ...lines)
+    assert.match(await firstAnswer(t, server, nowhere), /^HTTP\/1\.1 404 /)
+    assert.match(
+      await firstAnswer(t, server, nowhere.replaceAll('POST /nowhere', 'POST /%')),
+      /^HTTP\/1\.1 400 /,
+    )
+    const socket = dial(t, server)
+    socket.write(post(AUTHORIZED))
+    assert.equal(String(await once(socket, 'data')), 'HTTP/1.1 100 Continue\r\n\r\n')
+    socket.write(JSON.stringify({ customerIds: ['ana'], allowlists: ['vip'] }).padEnd(49))
+    assert.match(String(await once(socket, 'data')), /^HTTP\/1\.1 200 /)
+  })
+
+  it('a request that names two hosts is refused, whatever it asks for', async (t) => {
+    for (const line of [
+      'GET /live',
+      'GET /customers/ana/check?allowlists=vip',
+      'GET /nowhere',
+      'POST /check',
+    ]) {
+      for (const version of ['HTTP/1.1', 'HTTP/1.0']) {
+        const answer = await firstAnswer(t, server, head(`${line} ${version}`, AUTHORIZED, 'hOST: y'))
+        assert.match(answer, /^HTTP\/1\.1 400 [\s\S]*"detail":"Host must come once/, line)
+      }
+    }
+  })
+
   it('an import takes as long as it takes, and so does an answer', async (t) => {
     const { allowlists } = hasty.catraca
     const real = allowlists.check.bind(allowlists)
@@ -310,6 +343,45 @@ describe('what callers can take of a server', () => {
     for (const { status, text } of await Promise.all(calls)) assert.equal(status, 200, text)
     const gaps = begun.slice(1).map((at, i) => at - begun[i]!)
     assert.ok(Math.min(...gaps) >= 20, `turns of others: ${gaps}`)
+  })
+
+  it('between two parts of one check others have their turns, and it ends when its client has left', async (t) => {
+    const { allowlists } = server.catraca
+    const real = allowlists.checkMany.bind(allowlists)
+    const turn = countTurns(t)
+    const parts: number[] = []
+    const outcomes: Promise<string>[] = []
+    const line = new HttpLine()
+    t.mock.method(allowlists, 'checkMany', (...[question, options, pause]: Parameters<typeof real>) => {
+      const counted = () => {
+        parts.push(turn())
+        if (parts.length === 12) line.hangUp()
+        return pause!()
+      }
+      const answer = real(question, options, counted)
+      outcomes.push(
+        answer.then(
+          () => 'answered',
+          ({ code }) => code,
+        ),
+      )
+      return answer
+    })
+    const customerIds = Array.from({ length: 1000 }, (_, i) => `c${i}`)
+    const body = JSON.stringify({ customerIds, allowlists: ['vip', ...'abcdefghi'] })
+    const length = `Content-Length: ${body.length}`
+    const post = head('POST /check HTTP/1.1', AUTHORIZED, 'Content-Type: application/json', length) + body
+    server.app.server.emit('connection', line)
+    line.send(post)
+    await until('it is answered', () => line.received.includes('"customerId":"c999"'))
+    assert.equal(parts.length, 9)
+    const gaps = parts.slice(1).map((at, i) => at - parts[i]!)
+    assert.ok(Math.min(...gaps) >= 2, `turns of others: ${gaps}`)
+    line.send(post)
+    await until('its client has left', () => parts.length === 12)
+    await until('it has ended', () => outcomes.length === 2)
+    assert.deepEqual(await Promise.all(outcomes), ['answered', 'ABORTED'])
+    assert.equal(parts.length, 12)
   })
 
   it('requests of one connection are worked on a few at a time, and answered in order', async (t) => {

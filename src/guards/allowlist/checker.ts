@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type Clock, isoTime } from '../../core/clock.js'
 import { isPromise, type MaybePromise, whenReady } from '../../core/maybe-promise.js'
 import type { CheckedList, CheckStore, CheckView, Freshness } from './port.js'
@@ -28,6 +29,8 @@ import { type CompiledWave, compileWave } from './wave/index.js'
 
 /** Pairs checked before the event loop gets a turn. */
 const PAIRS_PER_TURN = 1000
+
+const nextTurn = (): Promise<void> => setImmediate()
 
 /** The check of one customer. */
 interface Inquiry {
@@ -70,10 +73,15 @@ export class Checker {
 
   /**
    * Checks many customers against one state of the store, with pauses for the event loop. If a list changed during
-   * a pause, the whole call is repeated without pauses.
+   * a pause, the whole call is repeated without pauses. When a pause is rejected, nothing more is checked.
    */
-  checkMany(customers: string[], listIds: readonly string[], freshness: Freshness): Promise<CheckAnswer[]> {
-    const ask = () => this.checkManyOnce(customers, listIds, freshness)
+  checkMany(
+    customers: string[],
+    listIds: readonly string[],
+    freshness: Freshness,
+    pause: () => Promise<void> = nextTurn,
+  ): Promise<CheckAnswer[]> {
+    const ask = () => this.checkManyOnce(customers, listIds, freshness, pause)
     return retryOnViewChange(ask(), ask)
   }
 
@@ -81,12 +89,13 @@ export class Checker {
     customers: string[],
     listIds: readonly string[],
     freshness: Freshness,
+    pause: () => Promise<void>,
   ): Promise<CheckAnswer[]> {
     const perTurn = Math.max(1, Math.floor(PAIRS_PER_TURN / listIds.length))
     const answers: CheckAnswer[] = []
     let lists: (CheckedList | undefined)[] | undefined
     for (let i = 0; i < customers.length; i += perTurn) {
-      if (i > 0) await new Promise((resolve) => setImmediate(resolve))
+      if (i > 0) await pause()
       const part = await this.checkPart(customers.slice(i, i + perTurn), listIds, freshness)
       if (lists?.some((list, n) => list !== part.lists[n])) {
         return (await this.checkPart(customers, listIds, freshness)).answers

@@ -398,13 +398,15 @@ export class Allowlists implements AllowlistsApi {
     return this.explainer.explain(identifier('customerId', customerId), listIds(allowlistIds))
   }
 
+  /** `pause`: what is waited for between two parts of a large check; when it is rejected, the check ends. */
   async checkMany(
     question: { customerIds: string[]; allowlists: string[] },
     options?: Types.CheckOptions,
+    pause?: () => Promise<void>,
   ): Promise<{ results: Types.CheckAnswer[] }> {
     const { customers, lists } = pairs(question)
     const wanted = freshness(options)
-    const ask = () => this.checker.checkMany(customers, lists, wanted)
+    const ask = () => this.checker.checkMany(customers, lists, wanted, pause)
     const { figures } = this
     return { results: await (figures === undefined ? ask() : figures.checkMany(ask)) }
   }

@@ -7,6 +7,7 @@ import type { Scope } from '../../guards/access/scopes.js'
 import type { OperationScope } from '../../wire/scope.js'
 import { isForeign, isLoopbackHost, isLoopbackPeer } from './loopback.js'
 import type { KeyRegistry, KnownKey } from './registry.js'
+import { isRepeated } from './repeated-header.js'
 
 /** The last valid key of a connection, so that its next requests need no hashing. */
 interface Verified {
@@ -57,7 +58,7 @@ export class Gate {
       if (person === undefined) return new CatracaError('UNAUTHENTICATED', this.missingKey())
       return person instanceof CatracaError ? person : admit(request, person, scope)
     }
-    if (isRepeated(request)) return invalid('Authorization', 'must come once')
+    if (isRepeated(request, 'authorization')) return invalid('Authorization', 'must come once')
     const key = this.identify(request.socket, header)
     if (key === undefined) return registry.isStale() ? keysUnavailable() : unknownKey()
     key.isUsed = true
@@ -143,18 +144,6 @@ export class Gate {
     const text = BEARER.exec(header)?.[1]
     return text === undefined ? undefined : this.registry.find(hashKey(text))
   }
-}
-
-const AUTHORIZATION = 'authorization'
-
-/** Node takes the first and drops the others. A proxy in front may have looked at another one. */
-function isRepeated({ rawHeaders }: IncomingMessage): boolean {
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!
-    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count++
-  }
-  return count > 1
 }
 
 /** Remembers who it is, whom the log and the audit trail name; and why they may not, where they lack the scope. */

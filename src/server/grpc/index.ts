@@ -65,7 +65,7 @@ export class GrpcPort {
     this.injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure())
     const inject = (socket: Socket) => this.injector.injectConnection(socket)
     this.server = tls === undefined ? createServer({ noDelay: true }, inject) : tlsServer(tls(), inject)
-    this.connections = new Connections(this.server, maxConnections, onRefused)
+    this.connections = new Connections(this.server, maxConnections, onRefused, context.newcomers)
     this.unfollow = tls && followTls(this.server as TlsServer, tls, tlsRefreshMs, context.logger)
   }
 

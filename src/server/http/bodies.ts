@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { CatracaError } from '../../core/errors.js'
-import { Turns } from './turns.js'
+import { type Newcomers, Turns } from './turns.js'
 
 /** Of calls that neither store a value nor name many ids: more than any of them needs. */
 export const SMALL_BODY_BYTES = 64 * 1024
@@ -9,14 +9,17 @@ const LARGE_BODY_BYTES = 16 * 1024
 
 /** The request bodies in flight. The bytes held for all of them are limited. */
 export class Bodies {
-  private readonly large = new Turns()
+  private readonly large: Turns
   private heldBytes = 0
 
   /** `callerOf`: those who send large bodies take turns. */
   constructor(
     private readonly maxHeldBytes: number,
     private readonly callerOf: (request: IncomingMessage) => unknown = () => undefined,
-  ) {}
+    newcomers?: Newcomers,
+  ) {
+    this.large = new Turns(newcomers)
+  }
 
   /**
    * The turn of a request that is long for one turn of the event loop although its body is small. `worth`: turns of others
@@ -25,6 +28,11 @@ export class Bodies {
   turn(request?: IncomingMessage, worth = 0): Promise<void> {
     const caller = request && this.callerOf(request)
     return new Promise((resolve) => this.large.add(resolve, Math.floor(worth), caller))
+  }
+
+  /** The next turn of a request that has had one. */
+  nextTurn(request: IncomingMessage): Promise<void> {
+    return new Promise((resolve) => this.large.goOn(resolve, this.callerOf(request)))
   }
 
   /**

@@ -4,6 +4,7 @@ import { CatracaError } from '../../core/errors.js'
 import { guarded } from '../../core/timers.js'
 import type { ConnectionFigures } from '../../metrics/index.js'
 import { processFigures } from '../../metrics/process-figures.js'
+import type { Newcomers } from './turns.js'
 
 /** Enough for any service. Without a limit of the system, clients could open connections without end. */
 const MOST_BY_DEFAULT = 10_000
@@ -50,6 +51,7 @@ export class Connections implements ConnectionFigures {
     server: Server,
     maxConnections: number | undefined,
     private readonly onRefused: (refused: number) => void,
+    private readonly newcomers: Newcomers,
   ) {
     this.limit = limitOf(maxConnections)
     takeBefore(server, 'connection', (socket, next) => {
@@ -66,6 +68,7 @@ export class Connections implements ConnectionFigures {
   }
 
   private admits(socket: Socket): boolean {
+    this.newcomers.count++
     if (this.open.size >= this.limit) {
       socket.destroy()
       this.onRefused(++this.refused)

@@ -12,6 +12,7 @@ import type { AccessLog } from './access-log.js'
 import type { Bodies } from './bodies.js'
 import type { LogLevelSwitch } from './log-level.js'
 import type { ServerMetrics } from './server-metrics.js'
+import type { Newcomers } from './turns.js'
 
 /** What the routes share. */
 export interface ServerContext {
@@ -23,6 +24,7 @@ export interface ServerContext {
   readonly signIn: SignIn | undefined
   readonly imports: ImportJobs
   readonly bodies: Bodies
+  readonly newcomers: Newcomers
   readonly accessLog: AccessLog
   readonly logger: Logger
   readonly logLevel: LogLevelSwitch

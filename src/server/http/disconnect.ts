@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { CatracaError } from '../../core/errors.js'
 
 /**
  * Calls `act` when the client disconnects before the response. A full close looks like a half close, after which the
@@ -18,4 +19,12 @@ export function onClientDisconnect(
     socket.off('end', act)
     if (!response.writableFinished) act()
   })
+}
+
+/** Waits, and stops long work whose client has disconnected meanwhile. */
+export async function whilePresent({ socket }: IncomingMessage, turn: Promise<void>): Promise<void> {
+  await turn
+  if (socket.readableEnded || socket.destroyed) {
+    throw new CatracaError('ABORTED', 'the client disconnected')
+  }
 }

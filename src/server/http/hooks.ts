@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CatracaError, invalid } from '../../core/errors.js'
 import { Type } from '../../wire/typebox.js'
+import { isRepeated } from '../access/repeated-header.js'
 import type { CheckFields } from '../check/facts.js'
 import { recordActors } from './actors.js'
 import type { ServerContext } from './context.js'
@@ -26,7 +27,12 @@ export function addHooks(app: App, context: ServerContext): readonly RouteEntry[
     reply.header('x-request-id', request.id)
     reply.headers(EVERY_ANSWER)
     // Checked before a body is read: a client must not upload to an unknown route, or without a key.
-    const decide = () => refusal(request, context) ?? (request.is404 ? nowhere(request) : undefined)
+    const decide = () => {
+      const refused = refusal(request, context) ?? (request.is404 ? nowhere(request) : undefined)
+      // Only now: a client that asks before it sends its body gets the refusal instead.
+      if (refused === undefined && isAsking(request)) reply.raw.writeContinue()
+      return refused
+    }
     const visit = visitOf(request, context)
     if (visit === undefined) done(decide())
     else visit.then(() => done(decide()), done)
@@ -82,6 +88,7 @@ function collectRoutes(app: App): RouteEntry[] {
 
 function refusal(request: FastifyRequest, context: ServerContext): Error | undefined {
   const { scope, orAdmin, always, operating } = request.route!.config
+  if (isRepeated(request.raw, 'host')) return invalid('Host', 'must come once')
   if (request.raw.httpVersion === '1.1') {
     const { host, expect } = request.headers
     if (host === undefined) return invalid('Host', 'is required')
@@ -95,6 +102,10 @@ function refusal(request: FastifyRequest, context: ServerContext): Error | undef
   const isAdmin = refused !== undefined && orAdmin && gate.refusal(request.raw, 'admin') === undefined
   return isAdmin ? undefined : refused
 }
+
+/** Whether the client waits for `100 Continue`. Others expectations are refused. */
+const isAsking = ({ raw, headers }: FastifyRequest): boolean =>
+  headers.expect !== undefined && raw.httpVersion === '1.1'
 
 /** As Node reads it. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Turns } from './turns.js'
+import { type Newcomers, Turns } from './turns.js'
 
 /** A request that waits takes some three kilobytes of memory. */
 const MAX_WAITING = 8
@@ -31,12 +31,15 @@ type PipelinedSocket = Socket & { [PIPELINE]?: Pipeline }
  * as many begin as the bound allows. Nothing more is read from a connection while some of its requests wait.
  */
 export class Pipelines {
-  private readonly turns = new Turns()
+  private readonly turns: Turns
 
   constructor(
     private readonly maxInFlight: number,
     private readonly handle: Handler,
-  ) {}
+    newcomers: Newcomers,
+  ) {
+    this.turns = new Turns(newcomers)
+  }
 
   /** Whether requests of this connection wait. */
   static hasWaiting(socket: PipelinedSocket): boolean {

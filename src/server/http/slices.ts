@@ -4,7 +4,7 @@ import { reportFailure, soon } from '../../core/timers.js'
 import { takeBefore, usableEvent } from './connections.js'
 import { Pipelines } from './pipelines.js'
 import { Rotation } from './rotation.js'
-import { Turns } from './turns.js'
+import { type Newcomers, Turns } from './turns.js'
 
 /** What comes in so few bytes is parsed at once: most requests. Of 10,000 connections together it takes less than a second. */
 const SMALL_BYTES = 512
@@ -17,7 +17,7 @@ const LITTLE_MS = 0.05
 const SLICES_AT_ONCE = 16
 /** Heads in one slice. */
 const MAX_HEADS = 16
-/** The queue is worked on for so long, and then others have so many turns: Node accepts one connection in each. */
+/** The queue is worked on for so long, and then others have so many turns, see `Turns`. */
 const WORK_MS = 0.5
 const TURNS_OF_OTHERS = 8
 
@@ -32,7 +32,7 @@ const LINE_FEED = 0x0a
  * take turns. Callers take turns too, and all strangers together are one, so that they do not hold up the bodies of callers.
  */
 export class SlicedReading {
-  private readonly turns = new Turns()
+  private readonly turns: Turns
   private readonly queue = new Rotation<Reader>()
   private slicesInTurn = 0
 
@@ -40,7 +40,9 @@ export class SlicedReading {
   constructor(
     server: Server,
     private readonly callerAt: (socket: Socket) => unknown,
+    newcomers: Newcomers,
   ) {
+    this.turns = new Turns(newcomers)
     takeBefore(server, usableEvent(server), (socket, attach) => {
       attach()
       const [parse] = socket.listeners('data') as ((chunk: Buffer) => void)[]

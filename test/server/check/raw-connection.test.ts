@@ -52,6 +52,7 @@ function dial(t: TestContext, server: TestServer): Socket {
 function countRequests(server: TestServer): () => number {
   let seen = 0
   server.app.server.prependListener('request', () => seen++)
+  server.app.server.prependListener('checkContinue', () => seen++)
   server.app.server.prependListener('clientError', () => seen++)
   return () => seen
 }

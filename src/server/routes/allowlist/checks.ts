@@ -4,13 +4,12 @@ import { CHECKS } from '../../../wire/allowlist/checks.js'
 import { answerJson } from '../../check/answer.js'
 import { CheckFacts } from '../../check/facts.js'
 import type { ServerContext } from '../../http/context.js'
+import { whilePresent } from '../../http/disconnect.js'
 import type { App } from '../../http/instance.js'
 import { addRoutes } from '../add-routes.js'
 
 /** More take some milliseconds: other callers get their turns between two such requests. */
 const PAIRS_AT_ONCE = 500
-/** They take about half a millisecond. */
-const PAIRS_OF_A_TURN = 500
 
 export function checkRoutes(app: App, context: ServerContext): void {
   const { catraca } = context
@@ -39,8 +38,9 @@ export function checkRoutes(app: App, context: ServerContext): void {
     },
     checkCustomers: async ({ body, query, raw }, reply) => {
       const pairs = body.customerIds.length * body.allowlists.length
-      if (pairs > PAIRS_AT_ONCE) await context.bodies.turn(raw, pairs / PAIRS_OF_A_TURN)
-      const { results } = await allowlists.checkMany(body, query)
+      if (pairs > PAIRS_AT_ONCE) await whilePresent(raw, context.bodies.turn(raw))
+      const pause = () => whilePresent(raw, context.bodies.nextTurn(raw))
+      const { results } = await allowlists.checkMany(body, query, pause)
       reply.header('content-type', 'application/json; charset=utf-8')
       return reply.send(`{"results":[${results.map(answerJson).join(',')}]}`)
     },

@@ -100,6 +100,8 @@ export type GetIndexInput = InputOf<'getIndex'>
 export type GetIndexAnswer = AnswerOf<'getIndex'>
 export type GetLimitsInput = InputOf<'getLimits'>
 export type GetLimitsAnswer = AnswerOf<'getLimits'>
+export type GetListTrafficInput = InputOf<'getListTraffic'>
+export type GetListTrafficAnswer = AnswerOf<'getListTraffic'>
 export type GetLockInput = InputOf<'getLock'>
 export type GetLockAnswer = AnswerOf<'getLock'>
 export type GetLogLevelInput = InputOf<'getLogLevel'>
@@ -315,6 +317,8 @@ export interface Operations {
   getIndex(input: GetIndexInput, options?: CallOptions): Promise<GetIndexAnswer>
   /** Read what is left of the limits, without consuming: `GET /limits/{entity}/{resource}` */
   getLimits(input: GetLimitsInput, options?: CallOptions): Promise<GetLimitsAnswer>
+  /** What a list allowed and denied in this process over the last hour, in steps of 10 s: `GET /stats/allowlists/{id}` */
+  getListTraffic(input: GetListTrafficInput, options?: CallOptions): Promise<GetListTrafficAnswer>
   /** Read whether a lock is held, and until when; never by whom: `GET /locks/{name}` */
   getLock(input: GetLockInput, options?: CallOptions): Promise<GetLockAnswer>
   /** Read the log level: `GET /log-level` */
@@ -487,6 +491,7 @@ export const OPERATIONS: Record<keyof Operations, OperationFacts> = {
   getImport: { method: 'GET', path: '/allowlists/{id}/imports/{importId}' },
   getIndex: { method: 'GET', path: '/allowlists/{id}/index' },
   getLimits: { method: 'GET', path: '/limits/{entity}/{resource}', query: ['limits'] },
+  getListTraffic: { method: 'GET', path: '/stats/allowlists/{id}', query: ['minutes'] },
   getLock: { method: 'GET', path: '/locks/{name}' },
   getLogLevel: { method: 'GET', path: '/log-level' },
   getMember: { method: 'GET', path: '/allowlists/{id}/customers/{customerId}' },

@@ -79,6 +79,11 @@ export class NamedCounts<O extends string> {
     return this.byName.get(name) ?? this.of(OTHER)
   }
 
+  /** Whether a name has counts of its own, or would get them. */
+  hasOrTakes(name: string): boolean {
+    return this.byName.has(name) || !this.isFull()
+  }
+
   entries(): IterableIterator<[string, Record<O, number>]> {
     return this.byName.entries()
   }
@@ -90,10 +95,14 @@ export class NamedCounts<O extends string> {
   }
 
   private begin(name: string): Record<O, number> {
-    const others = this.byName.has(OTHER) ? 1 : 0
-    if (name !== OTHER && this.byName.size - others >= this.maxNames) return this.of(OTHER)
+    if (name !== OTHER && this.isFull()) return this.of(OTHER)
     const counts = Object.fromEntries(this.outcomes.map((outcome) => [outcome, 0])) as Record<O, number>
     this.byName.set(name, counts)
     return counts
+  }
+
+  private isFull(): boolean {
+    const others = this.byName.has(OTHER) ? 1 : 0
+    return this.byName.size - others >= this.maxNames
   }
 }

@@ -1,6 +1,8 @@
 import { LOG_LEVELS } from '../core/log-levels.js'
+import { listId } from './allowlist/lists.js'
 import { byName, closed, count, isoTime, oneOf, open, shared } from './common.js'
 import { operations } from './operation.js'
+import { listInPath } from './reach.js'
 import { Type } from './typebox.js'
 
 const State = Type.Object({ status: Type.String() }, closed)
@@ -174,6 +176,20 @@ const Series = Type.Object({
   }),
 })
 
+const minutesInQuery = {
+  minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: LONGEST_MINUTES, default: LONGEST_MINUTES })),
+}
+
+const ListTraffic = Type.Object(
+  {
+    stepSeconds: Type.Number(),
+    from: Type.String({ description: 'When the first step began' }),
+    allowed: Type.Array(Type.Integer(), { description: 'Checks that it allowed in each step, oldest first' }),
+    denied: Type.Array(Type.Integer(), { description: 'Checks that it denied in each step, oldest first' }),
+  },
+  closed,
+)
+
 export const METRICS = operations('operations', {
   getMetrics: {
     route: 'GET /metrics',
@@ -187,11 +203,16 @@ export const METRICS = operations('operations', {
     summary: 'Figures of this process over the last hour, in steps of 5 s',
     scope: 'read',
     reach: 'no-target',
-    query: {
-      minutes: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: LONGEST_MINUTES, default: LONGEST_MINUTES }),
-      ),
-    },
+    query: minutesInQuery,
     answers: { 200: ['Its figures', Series] },
+  },
+  getListTraffic: {
+    route: 'GET /stats/allowlists/:id',
+    summary: 'What a list allowed and denied in this process over the last hour, in steps of 10 s',
+    scope: 'read',
+    reach: listInPath,
+    params: { id: listId },
+    query: minutesInQuery,
+    answers: { 200: ['Of this process', ListTraffic] },
   },
 })

@@ -2,6 +2,7 @@ import type { Catraca } from '../../app/open-catraca.js'
 import {
   type ConnectionFigures,
   HttpFigures,
+  ListTraffic,
   type MetricsRegistry,
   metricsOf,
   Series,
@@ -22,6 +23,8 @@ export class ServerMetrics {
   /** Metrics text of this process, or of all workers together. */
   readonly text: () => Promise<string>
   readonly series: Series
+  /** Undefined when the instance counts no checks. */
+  readonly traffic: ListTraffic | undefined
 
   constructor(
     catraca: Catraca,
@@ -32,9 +35,12 @@ export class ServerMetrics {
     this.registry = metricsOf(catraca, { http, connections, ready, process: true })
     this.text = shareMetrics?.(this.registry) ?? (() => this.registry.metrics())
     this.series = new Series({ catraca, http })
+    const { figures } = catraca.allowlists
+    this.traffic = figures === undefined ? undefined : new ListTraffic(figures)
   }
 
   stop(): void {
     this.series.stop()
+    this.traffic?.stop()
   }
 }

@@ -18,7 +18,19 @@ describe('the page of a wave', () => {
     for (const customer of ['a', 'b', 'c', 'd']) await allowlists.add('vip', customer)
     const config = { strategy: 'PERCENTAGE', percentage: 0.5, base: 'vip' } as const
     await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
+    // The server would have the first figures after ten seconds.
+    const traffic = {
+      stepSeconds: 10,
+      from: new Date(Date.now() - 20_000).toISOString(),
+      allowed: [1, 2],
+      denied: [0, 1200],
+    }
+    await page.route('**/stats/allowlists/wave?*', (route) => route.fulfill({ json: traffic }))
     await visit('/allowlists/wave')
+    await page.getByText('allowed 3 checks of this wave and denied 1,200').waitFor()
+    await page
+      .getByRole('img', { name: /Checks of this wave per second.*allowed: now 0\.2.*denied: now 120/ })
+      .waitFor()
     await page.getByText('about 2 customers').waitFor()
     await page.getByText('50% of the 4 on VIP').waitFor()
     await page.getByText('none planned').waitFor()
@@ -162,6 +174,7 @@ describe('the page of a wave', () => {
     const config = { strategy: 'PERCENTAGE', percentage: 0 } as const
     await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
     await visit('/allowlists/wave')
+    await page.getByText('answered no check of this wave').waitFor()
     await page.getByLabel('Fill in a ramp').selectOption('days')
     await page.locator('.ramp-step').nth(4).waitFor()
     assert.equal(await page.locator('.ramp-step').count(), 5)

@@ -181,7 +181,10 @@ export const waves = {
     nobody: (looked: string) => `Nobody of the first ${looked} on the base list is in.`,
   },
   traffic: {
-    title: 'Checks per second, all lists of this process, last hour (▲ change of this wave)',
+    title: 'Checks of this wave per second, last hour (▲ change)',
+    sums: (allowed: string, denied: string) =>
+      `In the last hour this process allowed ${allowed} checks of this wave and denied ${denied}. Other processes count their own.`,
+    nothing: 'This process has answered no check of this wave in the last hour.',
   },
   who: {
     title: 'Is this customer in?',

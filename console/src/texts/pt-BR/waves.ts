@@ -177,7 +177,10 @@ export const waves: typeof en = {
     nobody: (looked) => `Nenhum dos primeiros ${looked} da lista base está dentro.`,
   },
   traffic: {
-    title: 'Consultas por segundo, todas as listas deste processo, última hora (▲ mudança desta onda)',
+    title: 'Consultas desta onda por segundo, última hora (▲ mudança)',
+    sums: (allowed, denied) =>
+      `Na última hora, este processo permitiu ${allowed} consultas desta onda e negou ${denied}. Os outros processos contam as suas.`,
+    nothing: 'Este processo não respondeu a nenhuma consulta desta onda na última hora.',
   },
   who: {
     title: 'Este cliente está dentro?',

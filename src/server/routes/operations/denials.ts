@@ -1,6 +1,5 @@
 import { isoTime, systemClock } from '../../../core/clock.js'
 import { invalid } from '../../../core/errors.js'
-import { OTHER } from '../../../core/figures.js'
 import type { CheckFigures } from '../../../guards/allowlist/check-figures.js'
 import { MAX_DENIED_ITEMS } from '../../../guards/rate-limit/denied-top.js'
 import { DENIALS } from '../../../wire/server.js'
@@ -9,7 +8,6 @@ import type { App } from '../../http/instance.js'
 import { addRoutes } from '../add-routes.js'
 
 const MOST = 100
-const ADMITTING: readonly string[] = ['MEMBER', 'IN_WAVE', 'UNAVAILABLE']
 
 /** What this process denied most often. */
 export function denialRoutes(app: App, context: ServerContext): void {
@@ -30,16 +28,8 @@ export function denialRoutes(app: App, context: ServerContext): void {
 }
 
 function listsOf(figures: CheckFigures | undefined) {
-  const lists = [...(figures?.reasons.entries() ?? [])].map(([allowlistId, counts]) => {
-    let denied = 0
-    let allowed = 0
-    for (const [reason, count] of Object.entries(counts)) {
-      if (ADMITTING.includes(reason)) allowed += count
-      else denied += count
-    }
-    return { allowlistId, denied, allowed }
-  })
-  return lists
-    .filter(({ allowlistId, denied }) => denied > 0 && allowlistId !== OTHER)
+  return [...(figures?.sums() ?? [])]
+    .map(([allowlistId, { allowed, denied }]) => ({ allowlistId, denied, allowed }))
+    .filter(({ denied }) => denied > 0)
     .sort((a, b) => b.denied - a.denied)
 }

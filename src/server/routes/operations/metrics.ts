@@ -13,10 +13,19 @@ export function metricsRoutes(app: App, context: ServerContext): void {
       return reply.serializer((text: unknown) => text as string).send(await metrics.text())
     },
     getSeries: async ({ query }) => switchedOn(context).series.read(query.minutes ?? LONGEST_MINUTES),
+    getListTraffic: async ({ params, query }) => {
+      const { traffic } = switchedOn(context)
+      if (traffic === undefined) throw disabled()
+      // Names that callers make up must not be counted.
+      await context.catraca.allowlists.get(params.id)
+      return traffic.read(params.id, query.minutes ?? LONGEST_MINUTES)
+    },
   })
 }
 
 function switchedOn({ metrics }: ServerContext): ServerMetrics {
-  if (metrics === undefined) throw new CatracaError('ROUTE_NOT_FOUND', 'metrics are disabled')
+  if (metrics === undefined) throw disabled()
   return metrics
 }
+
+const disabled = (): CatracaError => new CatracaError('ROUTE_NOT_FOUND', 'metrics are disabled')

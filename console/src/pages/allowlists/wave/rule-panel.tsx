@@ -58,7 +58,7 @@ export function RulePanel(props: RulePanelProps) {
             zone={zone}
           />
         )}
-        <Traffic entries={props.entries} />
+        <Traffic id={list.id} entries={props.entries} />
         {can('admin') && list.paused !== undefined && <div className="notice">{texts.paused}</div>}
         {isOutdated && (
           <div className="notice" role="alert">

@@ -1,41 +1,54 @@
-import { ApiProblem, api } from '../../../api/client.js'
+import { ApiProblem, api, type GetListTrafficAnswer } from '../../../api/client.js'
 import { useQuery } from '../../../data/use-query.js'
 import { TimeChart } from '../../../parts/time-chart.js'
 import { useFormat, useTexts } from '../../../texts/language.js'
 import type { Entry } from '../../audit/audit.js'
-import { type Figures, figuresOf } from '../../overview/series.js'
 
-const POLL_MS = 5_000
+const POLL_MS = 10_000
 const MINUTES = 60
 
-async function load(signal: AbortSignal): Promise<{ figures: Figures | undefined }> {
+async function load(id: string, signal: AbortSignal): Promise<{ traffic: GetListTrafficAnswer | undefined }> {
   try {
-    return { figures: figuresOf(await api.getSeries({ minutes: MINUTES }, { signal })) }
+    return { traffic: await api.getListTraffic({ id, minutes: MINUTES }, { signal }) }
   } catch (error) {
-    if (error instanceof ApiProblem && error.status === 404) return { figures: undefined }
+    if (error instanceof ApiProblem && error.status === 404) return { traffic: undefined }
     throw error
   }
 }
 
-/** Checks of the last hour with the changes of the wave, to see what a change did. */
-export function Traffic({ entries }: { entries: readonly Entry[] }) {
+export interface TrafficProps {
+  id: string
+  entries: readonly Entry[]
+}
+
+/** Checks of this wave in the last hour, with its changes: to see what a change did. */
+export function Traffic({ id, entries }: TrafficProps) {
   const { waves, overview } = useTexts()
   const texts = waves.traffic
   const format = useFormat()
-  const { data } = useQuery('wave traffic', load, { pollMs: POLL_MS })
-  const figures = data?.figures
-  if (figures === undefined || figures.times.length === 0) return null
+  const { data } = useQuery(`traffic ${id}`, (signal) => load(id, signal), { pollMs: POLL_MS })
+  if (data?.traffic === undefined) return null
+  const { stepSeconds, from, allowed, denied } = data.traffic
+  const [admitted, refused] = [sum(allowed), sum(denied)]
+  if (admitted + refused === 0) return <p className="detail">{texts.nothing}</p>
+  const perSecond = (counts: readonly number[]): number[] => counts.map((each) => each / stepSeconds)
+  const start = Date.parse(from) / 1000
   return (
-    <TimeChart
-      title={texts.title}
-      times={figures.times}
-      spanSeconds={MINUTES * 60}
-      series={[
-        { label: overview.allowed, values: figures.of('allowedPerSecond'), tone: 'good' },
-        { label: overview.denied, values: figures.of('deniedPerSecond'), tone: 'bad' },
-      ]}
-      marks={entries.map(({ at }) => Date.parse(at) / 1000)}
-      format={format.rate}
-    />
+    <div>
+      <TimeChart
+        title={texts.title}
+        times={allowed.map((_, step) => start + (step + 1) * stepSeconds)}
+        spanSeconds={MINUTES * 60}
+        series={[
+          { label: overview.allowed, values: perSecond(allowed), tone: 'good' },
+          { label: overview.denied, values: perSecond(denied), tone: 'bad' },
+        ]}
+        marks={entries.map(({ at }) => Date.parse(at) / 1000)}
+        format={format.rate}
+      />
+      <p className="detail">{texts.sums(format.number(admitted), format.number(refused))}</p>
+    </div>
   )
 }
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0)

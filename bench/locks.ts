@@ -17,7 +17,7 @@ const SLICES = 10
 /** Each loop has names of its own: nobody is ever refused. */
 const NAMES_PER_LOOP = 300
 
-export type LockAndRelease = (name: string) => Promise<unknown>
+type LockAndRelease = (name: string) => Promise<unknown>
 
 interface Load {
   done: number

@@ -15,9 +15,10 @@ import {
 } from '@aws-sdk/client-sqs'
 import { customer } from '../../src/conformance/support.js'
 import type { DynamodbEngine } from '../../src/engines/dynamodb/index.js'
-import type { Asked, FromPod, ToPod } from '../support/dynamodb-pod.js'
+import type { FromPod, ToPod } from '../support/dynamodb-pod.js'
 import { type DynamodbScene, openScene } from '../support/dynamodb-scene.js'
 import { demand, type Figures, heard, sameSet, whenStarted } from '../support/proof.js'
+import { delayFigures, writeAtPace } from '../support/timed-changes.js'
 
 const SIZES = { pods: 4, seconds: 80, changesPerSecond: 60, members: 2000, expiring: 300, topic: 1 }
 type Told = Extract<FromPod, { type: 'told' }>
@@ -59,9 +60,9 @@ export async function run(given: Partial<typeof SIZES>): Promise<Figures> {
     const [killed] = whole.splice(1, 1)
     pods.splice(pods.indexOf(killed!), 1)
     killed!.kill('SIGKILL')
-    const written = await writing
+    const ackedAtMs = await writing
     await theft?.end()
-    return await judge(scene.engine, pods, whole, { ...written, stolen: theft?.stolen ?? 0 }, sizes)
+    return await judge(scene.engine, pods, whole, { ackedAtMs, stolen: theft?.stolen ?? 0 }, sizes)
   } finally {
     await scene.close()
   }
@@ -106,56 +107,27 @@ function stealMessages({ queueOptions }: DynamodbScene): { readonly stolen: numb
   }
 }
 
-interface Written {
-  /** When each change was acknowledged. */
-  ackedAtMs: Map<string, number>
-  halfAtMs: number
-}
-
 /** The pod and the thief read one queue, so writes go on until the thief was first once. */
-async function write(
+function write(
   { allowlists: { members } }: DynamodbEngine,
   pods: () => ChildProcess[],
   wasStolen: () => boolean,
-  { seconds, changesPerSecond }: typeof SIZES,
-): Promise<Written> {
-  const ackedAtMs = new Map<string, number>()
-  const begin = performance.now()
-  const writes: Promise<void>[] = []
-  let asked: Asked[] = []
-  let next = 0
-  // Odd, so that only customers with an even number are removed.
-  const removedAfter = 2 * Math.floor((seconds * changesPerSecond) / 8) + 1
-  const isAsked = (i: number): boolean => i % ASKED_EVERY < 2
-  const change = async (i: number): Promise<void> => {
-    // A check for an add may come late on a busy machine, so who is asked for is not removed.
-    const removed = i % 2 === 1 && i > removedAfter && !isAsked(i - removedAfter)
-    const id = `fresh-${removed ? i - removedAfter : i}`
-    if (removed) await writes[i - removedAfter]
-    const done = removed
-      ? await members.remove('a', id, Date.now())
-      : await members.add('a', id, {}, Date.now())
+  sizes: typeof SIZES,
+): Promise<Map<string, number>> {
+  const tokenOf = (done: object): { token: string } => {
     demand('token' in done, 'the list is there')
-    ackedAtMs.set((removed ? '-' : '+') + id, performance.timeOrigin + performance.now())
-    if (isAsked(i)) asked.push({ id, removed, token: done.token })
+    return done as { token: string }
   }
-  const tellPods = (): void => {
-    for (const pod of pods()) if (pod.connected) pod.send({ type: 'ask', asked } satisfies ToPod)
-    asked = []
-  }
-  const isGoingOn = (ms: number): boolean =>
-    ms < 1000 * seconds || (!wasStolen() && ms < 1000 * seconds + SETTLE_MS)
-  while (isGoingOn(performance.now() - begin)) {
-    const due = Math.floor(((performance.now() - begin) / 1000) * changesPerSecond)
-    for (; next < due; next++) {
-      writes.push(change(next))
-    }
-    tellPods()
-    await sleep(TICK_MS)
-  }
-  await Promise.all(writes)
-  tellPods()
-  return { ackedAtMs, halfAtMs: performance.timeOrigin + begin + 500 * seconds }
+  const wholeMs = 1000 * sizes.seconds
+  return writeAtPace({
+    ...sizes,
+    tickMs: TICK_MS,
+    askedEvery: ASKED_EVERY,
+    add: async (id) => tokenOf(await members.add('a', id, {}, Date.now())),
+    remove: async (id) => tokenOf(await members.remove('a', id, Date.now())),
+    pods,
+    isGoingOn: (ms) => ms < wholeMs || (!wasStolen() && ms < wholeMs + SETTLE_MS),
+  })
 }
 
 async function stored({ allowlists: { members } }: DynamodbEngine): Promise<Set<string>> {
@@ -179,7 +151,7 @@ async function judge(
   engine: DynamodbEngine,
   pods: ChildProcess[],
   whole: ChildProcess[],
-  { ackedAtMs, stolen }: Written & { stolen: number },
+  { ackedAtMs, stolen }: { ackedAtMs: Map<string, number>; stolen: number },
   { expiring }: typeof SIZES,
 ): Promise<Figures> {
   const expected = await settled(engine, expiring)
@@ -202,8 +174,6 @@ async function judge(
     }
     for (let n = 0; n < expiring; n++) demand(arrivals.has(`-brief-${n}`), `pod ${i} missed an expiry`)
   }
-  delays.sort((a, b) => a - b)
-  const at = (share: number) => delays[Math.min(delays.length - 1, Math.floor(share * delays.length))]!
   const sum = (of: (one: Told) => number) => told.reduce((total, one) => total + of(one), 0)
   demand(sum((one) => one.tokenChecks) > 0, 'checks with tokens were made')
   return {
@@ -213,9 +183,7 @@ async function judge(
     messagesStolen: stolen,
     tokenChecks: sum((one) => one.tokenChecks),
     tokensProvenInMemory: sum((one) => one.fromMemory),
-    delayP50Ms: at(0.5),
-    delayP99Ms: at(0.99),
-    delayMaxMs: at(1),
+    ...delayFigures(delays),
   }
 }
 

@@ -9,6 +9,7 @@ import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
 import { customer } from '../../src/conformance/support.js'
 import type { Written } from '../support/freshness-writer.js'
 import { demand, type Figures, inTemporaryDirectory, lines, whenStarted } from '../support/proof.js'
+import { delayFigures } from '../support/timed-changes.js'
 
 const SIZES = { seconds: 60, members: 200_000 }
 const WRITER = fileURLToPath(new URL('../support/freshness-writer.js', import.meta.url))
@@ -55,14 +56,9 @@ async function race(catraca: Catraca, directory: string, seconds: number): Promi
   demand(code === 0, `the writer ended with ${code}`)
   demand(missed === 0, `${missed} checks missed the write whose token they carried`)
   demand(delays.length > 10, 'writes were seen')
-  delays.sort((a, b) => a - b)
-  const at = (share: number): number =>
-    delays[Math.min(delays.length - 1, Math.floor(share * delays.length))]!
   return {
     writes: delays.length,
-    delayP50Ms: at(0.5),
-    delayP99Ms: at(0.99),
-    delayMaxMs: at(1),
+    ...delayFigures(delays),
     checksOfTheStore: catraca.stats().checks.store - before,
   }
 }

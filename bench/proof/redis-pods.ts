@@ -10,7 +10,8 @@ import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
 import { customer } from '../../src/conformance/support.js'
 import { startSingle } from '../../test/support/redis/index.js'
 import { demand, type Figures, heard, lines, whenStarted } from '../support/proof.js'
-import type { Asked, FromPod, ToPod } from '../support/redis-pod.js'
+import type { FromPod, ToPod } from '../support/redis-pod.js'
+import { delayFigures, writeAtPace } from '../support/timed-changes.js'
 
 const SIZES = { pods: 4, seconds: 60, changesPerSecond: 2000, members: 100_000 }
 const POD = fileURLToPath(new URL('../support/redis-pod.js', import.meta.url))
@@ -28,7 +29,16 @@ export async function run(given: Partial<typeof SIZES>): Promise<Figures> {
       await prepare(catraca, sizes.members)
       for (let i = 0; i < sizes.pods; i++) pods.push(fork(POD, [redis.storeUrl], { execArgv: [] }))
       await Promise.all(pods.map((pod) => heard<FromPod, 'ready'>(pod, 'ready')))
-      const ackedAtMs = await write(catraca, pods, sizes)
+      const { allowlists } = catraca
+      const ackedAtMs = await writeAtPace({
+        ...sizes,
+        tickMs: TICK_MS,
+        askedEvery: ASKED_EVERY,
+        add: (id) => allowlists.add('a', id),
+        remove: (id) => allowlists.remove('a', id),
+        pods: () => pods,
+        isGoingOn: (ms) => ms < 1000 * sizes.seconds,
+      })
       const ended = await Promise.all(
         pods.map((pod) => {
           const told = heard<FromPod, 'ended'>(pod, 'ended')
@@ -53,46 +63,6 @@ async function prepare({ allowlists }: Catraca, members: number): Promise<void> 
   await allowlists.rebuild('a')
 }
 
-/** Writes at a steady rate, as many at once as it takes; tells when each change was acknowledged. */
-async function write(
-  { allowlists }: Catraca,
-  pods: ChildProcess[],
-  { seconds, changesPerSecond }: typeof SIZES,
-): Promise<Map<string, number>> {
-  const ackedAtMs = new Map<string, number>()
-  const begin = performance.now()
-  const writes: Promise<void>[] = []
-  let asked: Asked[] = []
-  let next = 0
-  // Odd, so that only customers with an even number are removed.
-  const removedAfter = 2 * Math.floor((seconds * changesPerSecond) / 8) + 1
-  const isAsked = (i: number): boolean => i % ASKED_EVERY < 2
-  const change = async (i: number): Promise<void> => {
-    // A check for an add may come late on a busy machine, so who is asked for is not removed.
-    const removed = i % 2 === 1 && i > removedAfter && !isAsked(i - removedAfter)
-    const id = `fresh-${removed ? i - removedAfter : i}`
-    if (removed) await writes[i - removedAfter]
-    const { token } = removed ? await allowlists.remove('a', id) : await allowlists.add('a', id)
-    ackedAtMs.set((removed ? '-' : '+') + id, performance.timeOrigin + performance.now())
-    if (isAsked(i)) asked.push({ id, removed, token })
-  }
-  const tellPods = (): void => {
-    for (const pod of pods) pod.send({ type: 'ask', asked } satisfies ToPod)
-    asked = []
-  }
-  while (performance.now() - begin < 1000 * seconds) {
-    const due = Math.floor(((performance.now() - begin) / 1000) * changesPerSecond)
-    for (; next < due; next++) {
-      writes.push(change(next))
-    }
-    tellPods()
-    await new Promise((resolve) => setTimeout(resolve, TICK_MS))
-  }
-  await Promise.all(writes)
-  tellPods()
-  return ackedAtMs
-}
-
 function judge(ackedAtMs: Map<string, number>, ended: Extract<FromPod, { type: 'ended' }>[]): Figures {
   const delays: number[] = []
   let tokenChecks = 0
@@ -111,16 +81,12 @@ function judge(ackedAtMs: Map<string, number>, ended: Extract<FromPod, { type: '
     tokenChecks += asked
   }
   demand(tokenChecks > 0, 'checks with tokens were made')
-  delays.sort((a, b) => a - b)
-  const at = (share: number) => delays[Math.min(delays.length - 1, Math.floor(share * delays.length))]!
   const sum = (of: (pod: (typeof ended)[number]) => number) =>
     ended.reduce((total, pod) => total + of(pod), 0)
   return {
     changes: ackedAtMs.size,
     tokenChecks,
-    delayP50Ms: at(0.5),
-    delayP99Ms: at(0.99),
-    delayMaxMs: at(1),
+    ...delayFigures(delays),
     checksFromMemory: sum((pod) => pod.fromMemory),
     checksFromStore: sum((pod) => pod.fromStore),
   }

@@ -3,7 +3,7 @@ import { openCatraca } from '../../src/app/open-catraca.js'
 import { startSingle } from '../../test/support/redis/index.js'
 import { median } from './report.js'
 
-export interface CacheRedisBench {
+interface CacheRedisBench {
   values: { rounds: number }
   filled: { keys: readonly string[]; value: (key: string) => object; ttlMs: number }
   figures: Record<string, number>

@@ -8,7 +8,7 @@ import { CREDENTIALS, type DynamoServer, REGION } from '../../test/support/dynam
 import { each, type Units, unitsOf } from './dynamodb-units.js'
 import { lines } from './proof.js'
 
-export interface Following {
+interface Following {
   /** Units a second of a pod, with all settings as they are by default, all of its lists checked all the time. */
   pod: Units
   /** Of the relay, while nothing changes. */

@@ -9,7 +9,7 @@ import { makeTables } from '../../test/support/dynamodb-engine.js'
 import { CREDENTIALS, type DynamoServer, PATIENCE, REGION } from '../../test/support/dynamodb-server.js'
 import { lines } from './proof.js'
 
-export interface MonthSizes {
+interface MonthSizes {
   pods: number
   fixed: number
   waves: number

@@ -7,7 +7,7 @@ import { LEASE_MS, type Said } from './kill-process.js'
 import { agreedMembers, demand, lines, sameSet } from './proof.js'
 import { fixa, type Stage, startVictim } from './victim.js'
 
-export interface ImportFile {
+interface ImportFile {
   path: string
   rows: number
   ids: string[]

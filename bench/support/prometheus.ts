@@ -7,7 +7,7 @@ import { freePort, until } from '../../test/support/redis/index.js'
 const DEPLOYED = new URL('../../../deploy/prometheus/', import.meta.url)
 const UNITS_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 }
 
-export interface Scraping {
+interface Scraping {
   /** Host and port of the server. */
   target: string
   key: string
@@ -16,7 +16,7 @@ export interface Scraping {
   scrapeSeconds: number
 }
 
-export interface Alert {
+interface Alert {
   labels: Record<string, string>
   state: 'pending' | 'firing'
 }

@@ -6,7 +6,7 @@ import { TABLE_ROLES } from '../../src/engines/dynamodb/tables/tables.js'
 import { CREDENTIALS, startDynamo } from '../../test/support/dynamodb-server.js'
 import { median } from './report.js'
 
-export interface DynamodbSizes {
+interface DynamodbSizes {
   seconds: number
   rounds: number
   inFlight: number

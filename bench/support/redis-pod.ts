@@ -10,13 +10,7 @@ import { type Followed, Follower } from '../../src/guards/allowlist/changes/foll
 import type { LogPosition } from '../../src/guards/allowlist/changes/port.js'
 import { readCustomerKey } from '../../src/guards/allowlist/customer-key.js'
 import { dieOfFailures } from './proof.js'
-
-/** A write that a check with its token must see. */
-export interface Asked {
-  id: string
-  removed: boolean
-  token: string
-}
+import type { Asked } from './timed-changes.js'
 
 export type ToPod = { type: 'ask'; asked: Asked[] } | { type: 'end'; changes: number }
 

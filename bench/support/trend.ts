@@ -3,7 +3,7 @@ export interface Point {
   value: number
 }
 
-export interface Trend {
+interface Trend {
   mean: number
   /** What an hour adds, by least squares. */
   perHour: number

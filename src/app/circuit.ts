@@ -12,7 +12,7 @@ const FIRST_REST_MS = 500
 const LONGEST_REST_MS = 10_000
 const SOON_MS = 10_000
 
-export type CircuitState = 'closed' | 'open' | 'half-open'
+type CircuitState = 'closed' | 'open' | 'half-open'
 
 export interface CircuitParts {
   readonly engine: string

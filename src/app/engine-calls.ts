@@ -3,7 +3,7 @@ import { Durations } from '../core/figures.js'
 import { ViewChanged } from '../guards/allowlist/port.js'
 
 /** How an engine call ended. */
-export type CallOutcome = 'ok' | 'unavailable' | 'timeout' | 'unknown_outcome' | 'error'
+type CallOutcome = 'ok' | 'unavailable' | 'timeout' | 'unknown_outcome' | 'error'
 
 /** All calls of one verb of one engine. Plain numbers, because some are increased at every request. */
 export class VerbCalls {

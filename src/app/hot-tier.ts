@@ -40,7 +40,7 @@ export interface HotTier {
   close(): Promise<void>
 }
 
-export interface HotTierParts {
+interface HotTierParts {
   store: OpenStore
   membership: Pick<MembershipOptions, 'compareIntervalMs' | 'staleAfterMs'>
   report(message: string, error: unknown): void

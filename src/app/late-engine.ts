@@ -6,7 +6,7 @@ import { CHANGES, CHECKS, type Members, PORT_LIST } from './watched-ports.js'
 
 const RETRY_MS = 1000
 
-export interface LateParts {
+interface LateParts {
   /** Of the engine that is to be opened. */
   name: string
   open(): Promise<FullEngine>

@@ -6,7 +6,7 @@ import type { OpenStore, Stores } from './stores.js'
 /** What an engine offers of these. */
 export type Offered<All> = { readonly [Name in keyof All]: All[Name] | undefined }
 
-export interface OpenPorts {
+interface OpenPorts {
   /** The store of everything that has no store of its own. */
   readonly main: OpenStore
   readonly ports: Offered<EnginePorts>

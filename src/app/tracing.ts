@@ -30,7 +30,7 @@ function hasProvider(): boolean {
 }
 
 /** Names and attributes say what was done, never for whom: no customer, address, key, code or token. */
-export class Spans implements CallSpans {
+class Spans implements CallSpans {
   private readonly tracer: Tracer
 
   constructor(private readonly api: Api) {
@@ -70,7 +70,7 @@ export class Spans implements CallSpans {
   }
 }
 
-export class OpenSpan implements CallSpan {
+class OpenSpan implements CallSpan {
   constructor(
     private readonly api: Api,
     private readonly span: Span,
@@ -114,7 +114,7 @@ export class OpenSpan implements CallSpan {
 }
 
 /** The parent span of a request, from the W3C header. */
-export interface TraceParent {
+interface TraceParent {
   traceId: string
   spanId: string
   traceFlags: number

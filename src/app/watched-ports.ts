@@ -23,7 +23,7 @@ import type { TokenStore } from '../guards/token-denylist/port.js'
  * How each member of a port is watched. A `call` is timed and counted. A `plain` member is passed through, because
  * it does not query the engine (subscriptions), or because its duration depends on its reader (scans).
  */
-export type Watched<Port> = { readonly [Member in keyof Port]-?: 'call' | 'plain' }
+type Watched<Port> = { readonly [Member in keyof Port]-?: 'call' | 'plain' }
 
 /** A missing member does not compile, so every new member of a port must be listed here. */
 const LISTS: Watched<ListStore> = {

@@ -768,7 +768,7 @@ export const SCHEMA = {
   }),
 } as const
 
-export type ConfigOf<S> = {
+type ConfigOf<S> = {
   readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : ConfigOf<S[K]>
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { isSetting, SCHEMA, SETTINGS } from './schema.js'
 
-export type SourceKind = 'flag' | 'environment' | 'file'
+type SourceKind = 'flag' | 'environment' | 'file'
 
 export interface SettingSource {
   value: unknown

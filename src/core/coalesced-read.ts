@@ -7,7 +7,7 @@ export interface Bounds {
 }
 
 /** `late`: there is no result yet, `forMs` after the read began. */
-export type ReadResult<T> = { value: T } | { late: true; forMs: number }
+type ReadResult<T> = { value: T } | { late: true; forMs: number }
 
 /**
  * A read that many callers need and that must not run too often. Concurrent callers share one result, which is

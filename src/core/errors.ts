@@ -100,7 +100,7 @@ export interface FieldError {
   message: string
 }
 
-export interface ErrorDetails {
+interface ErrorDetails {
   cause?: unknown
   /** For INVALID_INPUT: every invalid field. */
   errors?: FieldError[]
@@ -109,7 +109,7 @@ export interface ErrorDetails {
 }
 
 /** Facts that errors of a code always have. Those of other codes may have some. */
-export interface FactsOfErrors {
+interface FactsOfErrors {
   LOCK_HELD: { retryAfterMs: number }
   PACKAGE_MISSING: { package: string; command?: string }
   QUOTA_EXCEEDED: { retryAfterMs: number; 'violated-policies': string[] }

@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs'
-import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { Worker } from 'node:worker_threads'
 import { CatracaError } from './errors.js'
 
 /** Starts a thread of the product. An application that bundled Catraca may have left the files of threads behind. */
-export function startThread(file: URL, options: WorkerOptions): Worker {
+export function startThread(file: URL, workerData: unknown): Worker {
   if (!existsSync(file))
     throw new CatracaError(
       'PACKAGE_MISSING',
       'this application was bundled with catraca and runs without its files: keep the package beside the bundle, or leave it out of the bundle (with esbuild: --external:catraca)',
       { facts: { package: 'catraca' } },
     )
-  return new Worker(file, options)
+  // Without the flags of this process: some, such as --input-type, apply only to its entry file.
+  return new Worker(file, { workerData, execArgv: [] })
 }

@@ -3,7 +3,7 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 /** Sampling interval of the event loop: short enough to see delays that a check would notice. */
 const RESOLUTION_MS = 10
 
-export interface LoopDelays {
+interface LoopDelays {
   min: number
   max: number
   mean: number

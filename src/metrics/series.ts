@@ -7,7 +7,7 @@ import { type Lookups, lookupsOf, lookupsSince } from './lookups.js'
 import { LoopDelay } from './loop-delay.js'
 import { residentBytes } from './process-figures.js'
 
-export const SERIES_STEP_MS = 5_000
+const SERIES_STEP_MS = 5_000
 const KEPT = 720
 
 const NAMES = [

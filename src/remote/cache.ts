@@ -64,7 +64,7 @@ function leaseOf(answer: LeaseAnswer): FillLease<unknown> {
   return { state: 'busy', retryAfterMs: retryAfterMs ?? 0 }
 }
 
-export interface RemoteEntryOptions<T> {
+interface RemoteEntryOptions<T> {
   /** Overrides the TTL of the space. A function computes it from the value. A result of 0 or less: not stored. */
   ttlMs?: number | ((value: T, key: string) => number)
 }
@@ -73,7 +73,7 @@ const FIELDS: Fields<RemoteEntryOptions<unknown>> = { ttlMs: true }
 const KNOWN = new KnownFields(FIELDS)
 
 /** A space of a server, with the verbs of a space that need no memory of this process. */
-export class RemoteSpace<T = unknown> {
+class RemoteSpace<T = unknown> {
   readonly name: string
 
   constructor(

@@ -1,7 +1,7 @@
 import { every } from '../core/timers.js'
 import type { ImportProgress, ImportStatus } from '../guards/allowlist/types.js'
 
-export interface WatchOptions {
+interface WatchOptions {
   onProgress: ((progress: ImportProgress) => void) | undefined
   /** Reads the progress from the server. */
   status: (() => Promise<ImportStatus>) | undefined

@@ -12,7 +12,7 @@ import type { TlsSource } from './http/tls.js'
 /** A key of the configuration, not of the store. */
 export type BootstrapKey = Pick<KeyRecord, 'name' | 'scopes' | 'hash'>
 
-export interface FlagOptions {
+interface FlagOptions {
   /** What a bulk evaluation evaluates: ids of lists, and beginnings of ids with a `*` behind them. */
   exposed?: readonly string[]
   /** Resource whose limits evaluations take from. */
@@ -142,7 +142,7 @@ type Absent =
   | 'tls'
   | 'consoleDir'
 
-export type FlagSettings = Required<Omit<FlagOptions, 'limitedBy'>> & Pick<FlagOptions, 'limitedBy'>
+type FlagSettings = Required<Omit<FlagOptions, 'limitedBy'>> & Pick<FlagOptions, 'limitedBy'>
 
 export type ServerSettings = Required<Omit<ServerOptions, Absent | 'flags'>> &
   Pick<ServerOptions, Absent> & { readonly flags: FlagSettings }

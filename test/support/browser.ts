@@ -21,7 +21,7 @@ const ARGUMENTS = [
 /** Without motion nobody waits for an animation. The tests over Redis keep the motion. */
 const BROWSER: BrowserContextOptions = { locale: 'en-US', reducedMotion: 'reduce' }
 
-export interface BrowserPage {
+interface BrowserPage {
   page: Page
   /** What the browser complained of, or asked of others, since it was lent. */
   complaints: string[]

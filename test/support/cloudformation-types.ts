@@ -1,5 +1,5 @@
 /** Of the AWS documentation: what resources of a type take, what they must have, and what Fn::GetAtt tells of them. */
-export interface ResourceType {
+interface ResourceType {
   required: string[]
   optional: string[]
   attributes: string[]

@@ -18,7 +18,7 @@ import type { Choose } from './dynamodb-conformance.js'
 import { CREDENTIALS, type DynamoServer, PATIENCE } from './dynamodb-server.js'
 
 /** What the suites here need of an opened engine, whichever it is. */
-export interface CodeEngine {
+interface CodeEngine {
   readonly codes: CodeStore
   readonly tokens: TokenStore
   readonly audit: AuditStore
@@ -27,7 +27,7 @@ export interface CodeEngine {
 }
 
 /** Registers the suites of one-time codes, of revoked tokens, of the audit trail and of sessions; `open` opens one empty store twice. */
-export function codeConformance(
+function codeConformance(
   name: string,
   open: () => Promise<readonly CodeEngine[]>,
   choose: Choose = (suite) => suite,

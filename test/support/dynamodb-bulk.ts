@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { allMembers, countOf, NOW } from '../../src/conformance/support.js'
-import { ManualClock } from '../../src/core/clock.js'
 import { type BulkWork, openBulkWork } from '../../src/engines/dynamodb/allowlist/bulk-work.js'
 import type { Layout } from '../../src/engines/dynamodb/allowlist/items.js'
 import { type OpenedStore, openStore } from '../../src/engines/dynamodb/allowlist/open-store.js'
@@ -16,15 +12,13 @@ import { openCore } from '../../src/engines/dynamodb/core.js'
 import type { OpenStoreOptions } from '../../src/engines/dynamodb/options.js'
 import type { DynamodbUrl } from '../../src/engines/dynamodb/url.js'
 import { parseStoreUrl } from '../../src/engines/registry.js'
-import { runImport } from '../../src/guards/allowlist/import/pipeline.js'
 import type { AllowlistEngine } from '../../src/guards/allowlist/port.js'
-import type { ImportMode, ImportResult } from '../../src/guards/allowlist/types.js'
+import type { ImportMode } from '../../src/guards/allowlist/types.js'
+import { holdsExactly, importInSteps, LEASE_MS, type SmallImport } from './bulk.js'
 import { CREDENTIALS, type DynamoServer, PATIENCE } from './dynamodb-server.js'
 
 /** All of the engine but the feed, which bulk work does not need. */
 export type BulkEngine = AllowlistEngine & { store: OpenedStore; work: BulkWork }
-
-export const LEASE_MS = 60_000
 
 /** Tables without streams: with them dynoxide slows down with every item that it has ever stored. */
 export async function plainTables(server: DynamoServer): Promise<DynamodbUrl> {
@@ -33,7 +27,7 @@ export async function plainTables(server: DynamoServer): Promise<DynamodbUrl> {
 }
 
 /** Called around every call of the client. */
-export type Interfere = (call: string, run: () => Promise<unknown>) => Promise<unknown>
+type Interfere = (call: string, run: () => Promise<unknown>) => Promise<unknown>
 
 export async function openWithoutFeed(
   url: DynamodbUrl,
@@ -125,36 +119,11 @@ export async function isKilled(task: Task): Promise<void> {
 }
 
 /** Imports these customers from a text body, in small steps. */
-export function importIds(
+export const importIds = (
   engine: AllowlistEngine,
   listId: string,
   ids: readonly string[],
-  options: { mode: ImportMode; importId: string; now?: number },
-): Promise<ImportResult> {
-  const { mode, importId, now = NOW } = options
-  async function* body(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(`${ids.join('\n')}\n`)
-  }
-  return runImport({
-    bulk: engine.bulk,
-    members: engine.members,
-    listId,
-    body: body(),
-    options: { mode, importId, format: 'text' },
-    clock: new ManualClock(now),
-    spillDir: join(tmpdir(), `catraca-spill-${process.pid}`),
-    leaseMs: LEASE_MS,
-    limits: { maxRunRows: 400, batchCustomers: 150, blockCustomers: 70 },
-  })
-}
+  options: SmallImport,
+) => importInSteps(engine, listId, ids, options, { maxRunRows: 400, batchCustomers: 150, blockCustomers: 70 })
 
-export async function holdsExactly(
-  engine: AllowlistEngine,
-  listId: string,
-  ids: readonly string[],
-): Promise<void> {
-  const members = await allMembers(engine, listId, 1000)
-  assert.equal(new Set(members).size, members.length, 'nobody twice')
-  assert.deepEqual(members.toSorted(), ids.toSorted())
-  assert.equal(await countOf(engine, listId), ids.length)
-}
+export { holdsExactly, LEASE_MS }

@@ -18,7 +18,7 @@ export type Fault =
   | { kind: 'reset'; when: 'before' | 'after' }
   | { kind: 'delay'; ms: number }
 
-export interface FaultOptions {
+interface FaultOptions {
   /** Only calls of this operation, such as `PutItem`. */
   operation?: string
   /** So many calls, then it is over; until `clear` when absent. */

@@ -22,7 +22,7 @@ export interface HotPod {
   check(customerId: string, options?: CheckOptions): Promise<CheckReason>
 }
 
-export interface HotScene {
+interface HotScene {
   writer: DynamodbEngine
   /** Has everything told by the logs that was written before. */
   told(): Promise<void>
@@ -33,7 +33,7 @@ export interface HotScene {
   fresh(listId: string): Promise<void>
 }
 
-export interface HotPodOptions extends Omit<OpenOptions, 'store' | 'dynamodb'> {
+interface HotPodOptions extends Omit<OpenOptions, 'store' | 'dynamodb'> {
   probeIntervalMs?: number
   leaseMs?: number
   commandTimeoutMs?: number

@@ -10,7 +10,7 @@ import type { LimitEngine } from '../../src/guards/rate-limit/port.js'
 import type { Choose } from './dynamodb-conformance.js'
 import { CREDENTIALS, type DynamoServer, PATIENCE, REGION } from './dynamodb-server.js'
 
-export interface LimitsOptions {
+interface LimitsOptions {
   clock?: LimitClock
   endpoint?: string
   /** The clock of the process. */
@@ -19,7 +19,7 @@ export interface LimitsOptions {
   client?: Partial<DynamoOptions>
 }
 
-export interface OpenedLimits extends OpenLimits {
+interface OpenedLimits extends OpenLimits {
   counts: CapacityCounts
 }
 

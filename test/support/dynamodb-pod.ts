@@ -38,7 +38,7 @@ class Replica implements Followed {
   }
 }
 
-export interface PodOptions {
+interface PodOptions {
   url: DynamodbUrl
   list: ListRef
   compareIntervalMs: number

@@ -2,7 +2,7 @@ import { buildApp } from 'fauxqs'
 import { atEnd } from './at-end.js'
 import { CREDENTIALS, REGION } from './dynamodb-server.js'
 
-export interface QueueServer {
+interface QueueServer {
   /** What clients of SNS and SQS take. */
   readonly clientOptions: { region: string; endpoint: string; credentials: typeof CREDENTIALS }
   readonly endpoint: string

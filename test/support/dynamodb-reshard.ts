@@ -12,7 +12,7 @@ export interface Traffic {
   stop(): Promise<void>
 }
 
-export interface TrafficOptions {
+interface TrafficOptions {
   /** Never changed: always members. */
   staying: readonly string[]
   /** Added and removed all the time; all of them are members at first. */

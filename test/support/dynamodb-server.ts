@@ -109,7 +109,7 @@ export function storeUrl(endpoint: string, { allowlists, giant, idempotency, gua
 
 let made = 0
 
-export function uniqueNames(): TableNames {
+function uniqueNames(): TableNames {
   const suffix = `${process.pid}-${made++}`
   return {
     allowlists: `Allowlists-${suffix}`,

@@ -13,7 +13,7 @@ interface Sent {
   dynamodb: { SequenceNumber: string; Keys: { PK: { S: string } } }
 }
 
-export interface SplitProxy {
+interface SplitProxy {
   readonly endpoint: string
   /** From here on new records of every shard are in two children of it. */
   split(): void

@@ -95,7 +95,7 @@ export class TemplateParser {
   }
 }
 
-export function parsePipeline(source: string): Expression {
+function parsePipeline(source: string): Expression {
   const words = source.match(/"(?:\\.|[^"\\])*"|[()|]|[^\s()|"]+/g) ?? []
   const expression = pipeline(words)
   if (words.length > 0) throw new Error(`cannot read "${source}"`)

@@ -24,7 +24,7 @@ export function merge(under: Any, over: Any): Any {
   return Object.fromEntries([...names].map((name) => [name, merge(under[name], over[name])]))
 }
 
-export function renderText(over: Any, release: { name: string; service: string }): string {
+function renderText(over: Any, release: { name: string; service: string }): string {
   const templates = new Templates(read)
   const files = readdirSync(new URL('templates/', chart)).sort()
   for (const name of files) templates.add(name, read(`templates/${name}`))

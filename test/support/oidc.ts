@@ -17,7 +17,7 @@ import { type ClosingServer, openServer } from '../server/support.js'
 export const CLIENT = { id: 'catraca', secret: 'a secret of the client' }
 
 /** Somebody whom the provider knows. */
-export interface Account {
+interface Account {
   /** Usually names. */
   groups?: unknown
   email?: string
@@ -25,7 +25,7 @@ export interface Account {
   email_verified?: unknown
 }
 
-export interface TestProvider {
+interface TestProvider {
   readonly issuer: string
   /** By subject. Somebody who is deleted is removed at the provider. */
   readonly people: Map<string, Account>
@@ -218,7 +218,7 @@ export interface SignInScene {
   browser(): TestBrowser
 }
 
-export interface SceneOptions {
+interface SceneOptions {
   signIn?: Partial<SignInOptions>
   server?: ServerOptions
   open?: OpenOptions
@@ -274,7 +274,7 @@ export function signInOptions(
   }
 }
 
-export interface TestAnswer {
+interface TestAnswer {
   status: number
   headers: Headers
   text: string

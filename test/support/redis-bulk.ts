@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { allMembers, countOf, customers, NOW } from '../../src/conformance/support.js'
-import type { Clock } from '../../src/core/clock.js'
-import { ManualClock } from '../../src/core/clock.js'
+import { customers, NOW } from '../../src/conformance/support.js'
 import type { Redis } from '../../src/engines/redis/link/redis.js'
 import type { RedisUrl } from '../../src/engines/redis/url.js'
-import { runImport } from '../../src/guards/allowlist/import/pipeline.js'
 import type { AllowlistEngine } from '../../src/guards/allowlist/port.js'
-import type { ImportMode, ImportResult } from '../../src/guards/allowlist/types.js'
-
-export const LEASE_MS = 60_000
+import type { ImportMode } from '../../src/guards/allowlist/types.js'
+import { holdsExactly, importInSteps, LEASE_MS, type SmallImport } from './bulk.js'
 
 export const STORE_OPTIONS = {
   database: 0,
@@ -69,39 +63,13 @@ export async function dies(task: Task): Promise<void> {
 }
 
 /** Imports these customers from a text body, in small steps. */
-export function importIds(
+export const importIds = (
   engine: AllowlistEngine,
   listId: string,
   ids: readonly string[],
-  options: { mode: ImportMode; importId: string; clock?: Clock },
-): Promise<ImportResult> {
-  const { mode, importId, clock = new ManualClock(NOW) } = options
-  async function* body(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(`${ids.join('\n')}\n`)
-  }
-  return runImport({
-    bulk: engine.bulk,
-    members: engine.members,
-    listId,
-    body: body(),
-    options: { mode, importId, format: 'text' },
-    clock,
-    spillDir: join(tmpdir(), `catraca-spill-${process.pid}`),
-    leaseMs: LEASE_MS,
-    limits: { maxRunRows: 4000, batchCustomers: 1500, blockCustomers: 700 },
-  })
-}
-
-export async function holdsExactly(
-  engine: AllowlistEngine,
-  listId: string,
-  ids: readonly string[],
-): Promise<void> {
-  const members = await allMembers(engine, listId, 1000)
-  assert.equal(new Set(members).size, members.length, 'nobody twice')
-  assert.deepEqual(members.toSorted(), ids.toSorted())
-  assert.equal(await countOf(engine, listId), ids.length)
-}
+  options: SmallImport,
+) =>
+  importInSteps(engine, listId, ids, options, { maxRunRows: 4000, batchCustomers: 1500, blockCustomers: 700 })
 
 /** Each of them is on these lists. */
 export async function isReversed(engine: AllowlistEngine, ids: readonly string[], lists: string[]) {
@@ -115,4 +83,4 @@ export async function isReversed(engine: AllowlistEngine, ids: readonly string[]
   }
 }
 
-export { customers, NOW }
+export { customers, holdsExactly, LEASE_MS, NOW }

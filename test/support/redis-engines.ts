@@ -4,7 +4,7 @@ import type { RedisEngineOptions } from '../../src/engines/redis/options.js'
 import { PATIENT_REDIS } from './patient.js'
 import { type RedisProcess, startSingle } from './redis/index.js'
 
-export interface Fixture {
+interface Fixture {
   open(options?: RedisEngineOptions): Promise<RedisEngine>
   /** A command to the server, past the engine. */
   raw(...args: string[]): Promise<unknown>

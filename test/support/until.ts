@@ -1,17 +1,27 @@
 import { PATIENCE_MS } from './patient.js'
 
-/** Waits for something that another thread or process brings about. */
+/** A failure that ends the wait: what is waited for cannot come any more. */
+export class Fatal extends Error {}
+
+/**
+ * Waits for something that another thread or process brings about. A question that fails counts as "not yet".
+ */
 export async function until(
   what: string,
-  met: () => Promise<boolean> | boolean,
+  isSo: () => Promise<boolean> | boolean,
   withinMs = PATIENCE_MS,
 ): Promise<void> {
-  const deadline = Date.now() + withinMs
-  let pauseMs = 10
-  while (!(await met())) {
-    if (Date.now() > deadline) throw new Error(`${what}: not within ${withinMs} ms`)
+  const giveUpMs = performance.now() + withinMs
+  let failure = ''
+  // Soon at first, then seldom: whoever is asked needs the processor for what is waited for.
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.5, 100)) {
+    try {
+      if (await isSo()) return
+    } catch (error) {
+      if (error instanceof Fatal) throw error
+      failure = ` (${error instanceof Error ? error.message : error})`
+    }
+    if (performance.now() > giveUpMs) throw new Error(`not within ${withinMs} ms: ${what}${failure}`)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
-    // Soon at first, then seldom: whoever is asked needs the processor for what is waited for.
-    pauseMs = Math.min(pauseMs * 1.5, 100)
   }
 }

@@ -72,10 +72,7 @@ async function runInThread(
   signal: AbortSignal,
   onProgress: ((progress: ImportProgress) => void) | undefined,
 ): Promise<ImportResult> {
-  const worker = startThread(new URL('./import-worker.js', import.meta.url), {
-    workerData: task,
-    execArgv: [],
-  })
+  const worker = startThread(new URL('./import-worker.js', import.meta.url), task)
   const say = (message: ToWorker): void => worker.postMessage(message)
   const chunks = body[Symbol.asyncIterator]()
   // Pulls may arrive while a chunk is awaited. They are answered one after the other, in order.

@@ -39,10 +39,7 @@ export class IndexBuilds {
   }
 
   private async runInThread(task: BuildTask): Promise<BuildResult> {
-    const worker = startThread(new URL('./index-worker.js', import.meta.url), {
-      workerData: task,
-      execArgv: [],
-    })
+    const worker = startThread(new URL('./index-worker.js', import.meta.url), task)
     this.running.add(worker)
     const exited = new Promise((resolve) => worker.once('exit', resolve))
     try {

@@ -26,7 +26,7 @@ import { storeFacts } from '../../engines/registry.js'
 import { usesCodes } from '../settings.js'
 
 /** The valid part of the configuration, and its problems. */
-export interface ConfigFacts {
+interface ConfigFacts {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   configFile: string | undefined

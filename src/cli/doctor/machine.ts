@@ -7,7 +7,7 @@ const ENOUGH_FILES = 4096
 const TOO_FEW_FILES = 256
 const GIB = 1024 ** 3
 
-export interface MachineFacts {
+interface MachineFacts {
   nodeVersion: string
   /** Directories in which imports are spooled and sorted. */
   spoolDirectories: readonly string[]

@@ -16,7 +16,7 @@ import { version } from '../../core/version.js'
 const CALL_TIMEOUT_MS = 3000
 const CALLS = 20
 
-export interface ServerFacts {
+interface ServerFacts {
   url: string
   key: string | undefined
   now: () => number

@@ -2,8 +2,8 @@ import type { CatracaClient } from '../../client/index.js'
 
 /** The sources of answers, as the server counts them. */
 const SOURCES = ['filtered', 'overlay', 'trusted', 'verified', 'confirmed', 'store'] as const
-export type AnswerSource = (typeof SOURCES)[number]
-export type AnswerCounts = Record<AnswerSource, number>
+type AnswerSource = (typeof SOURCES)[number]
+type AnswerCounts = Record<AnswerSource, number>
 
 export interface AnswerShares {
   counts: AnswerCounts

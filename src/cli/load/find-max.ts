@@ -40,7 +40,7 @@ const PRECISION = 0.05
 const LEAST_ANSWERED = 0.98
 
 /** Like `broken`, plus the conditions that the highest rate always has to meet. */
-export function brokenBounds(result: LoadResult, bounds: Bounds): string[] {
+function brokenBounds(result: LoadResult, bounds: Bounds): string[] {
   const wrong = broken(result, { maxErrors: 0, ...bounds })
   const { due, answered, achievedRate, seconds } = result
   if (answered < LEAST_ANSWERED * due) wrong.push(`${answered} of ${due} were answered`)

@@ -9,7 +9,7 @@ export interface Line {
   isDashed?: boolean
 }
 
-export interface Plot {
+interface Plot {
   title: string
   unit: string
   lines: readonly Line[]

@@ -11,7 +11,7 @@ export class Exit extends Error {
   }
 }
 
-export interface ReportOptions {
+interface ReportOptions {
   json: boolean
   /** Print the stack too. */
   debug: boolean

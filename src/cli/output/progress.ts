@@ -4,7 +4,7 @@ import type { ImportProgress } from '../../guards/allowlist/types.js'
 import { count, duration, note } from './print.js'
 
 /** Shows the progress of an import. */
-export interface ProgressView {
+interface ProgressView {
   update(progress: ImportProgress): void
   stop(): void
 }

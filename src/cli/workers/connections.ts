@@ -15,9 +15,9 @@ export interface Address {
 }
 
 /** The ports of a server. */
-export type Door = 'http' | 'grpc'
+type Door = 'http' | 'grpc'
 export type Addresses = { readonly http: Address; readonly grpc?: Address | undefined }
-export type Ports = { readonly http: number; readonly grpc?: number | undefined }
+type Ports = { readonly http: number; readonly grpc?: number | undefined }
 
 export interface ListeningMessage {
   catraca: 'listening'

@@ -40,7 +40,7 @@ export interface DynamodbEngine extends FullEngine {
   adopt(options?: ScanOptions): Promise<AdoptionProgress>
 }
 
-export interface DynamodbHealth {
+interface DynamodbHealth {
   region: string
   tables: { allowlists: string; giant: string; guards: string; idempotency: string }
   /** The last status of each table, such as `ACTIVE`. Absent if this process may not query it, or has no answer yet. */

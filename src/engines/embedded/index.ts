@@ -31,7 +31,7 @@ export interface EmbeddedEngine extends FullEngine {
   health(): EmbeddedHealth
 }
 
-export interface EmbeddedHealth {
+interface EmbeddedHealth {
   sizeBytes: number
   freeBytes: number
   /** Problems that will cause failures unless an operator acts. */

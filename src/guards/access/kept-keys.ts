@@ -16,7 +16,7 @@ interface Kept {
   keys: StoredKeys
 }
 
-export interface KeptKeysParts {
+interface KeptKeysParts {
   directory: string
   store: string
   /** False: nothing is written or read. */

@@ -21,7 +21,7 @@ const KNOWN_OF_EXPORT = new KnownFields({
 })
 const KNOWN_OF_ACTOR = new KnownFields({ name: true, reason: true })
 
-export interface AuditDependencies {
+interface AuditDependencies {
   store: AuditStore
   clock: Clock
   options: AuditOptions

@@ -36,7 +36,7 @@ interface Sample {
   degraded: number
 }
 
-export interface FleetParts {
+interface FleetParts {
   /** Undefined if the engine does not offer one. */
   store: FleetStore | undefined
   engine: string

@@ -36,7 +36,7 @@ import { type EndCounts, Verbs } from './verbs.js'
 
 export type { HoldResult } from './run.js'
 
-export interface IdempotencyParts {
+interface IdempotencyParts {
   store: IdempotencyStore
   options: IdempotencyOptions
   clock: Clock

@@ -40,7 +40,7 @@ export interface AcquireFailures {
   timedOut: number
 }
 
-export interface LockDependencies {
+interface LockDependencies {
   store: LockStore
   clock: Clock
   options: LockOptions

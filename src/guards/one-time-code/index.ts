@@ -12,7 +12,7 @@ import { Pepper, type PepperSource } from './pepper.js'
 import type { AttemptOutcome, CodeKey, CodeStore } from './port.js'
 import { CHANNELS, type CodeAddress, type CodeStatus, type IssueAnswer, type VerifyAnswer } from './types.js'
 
-export interface CodeDependencies {
+interface CodeDependencies {
   store: CodeStore
   counters: LimitStore
   pepper: PepperSource

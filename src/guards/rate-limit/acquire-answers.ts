@@ -55,7 +55,7 @@ export const LIMIT_OUTCOMES = [
 /** Outcome of an acquire. `shadow_denied`: admitted, but a shadow limit would have denied. */
 export type LimitOutcome = (typeof LIMIT_OUTCOMES)[number]
 
-export interface AnswerParts {
+interface AnswerParts {
   exhausted: Exhausted
   top: DeniedTop
   leases: Leases

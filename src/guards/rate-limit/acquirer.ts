@@ -24,7 +24,7 @@ import type {
   Subject,
 } from './types.js'
 
-export interface AcquirerParts {
+interface AcquirerParts {
   counters: LimitStore
   /** Decides with tokens taken in advance, if there are enough. */
   takeHere: ((subject: SubjectCosts, now: number) => Taken | undefined) | undefined

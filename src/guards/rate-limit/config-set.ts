@@ -10,7 +10,7 @@ export const configVersion = (record: LevelConfig | EntityRecord): string => fin
 export const differs = (step: ConfigSetStep, stored: LevelConfig | EntityRecord | undefined): boolean =>
   (stored && configVersion(stored)) !== step.ifMatch
 
-export const nameOfStep = (step: ConfigSetStep): string =>
+const nameOfStep = (step: ConfigSetStep): string =>
   'entity' in step
     ? `entity ${step.entity}`
     : [step.key.level, 'entity' in step.key && step.key.entity, step.key.resource].filter(Boolean).join(' ')

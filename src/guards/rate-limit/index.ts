@@ -53,7 +53,7 @@ export interface LimitStats extends LimitCounts {
   configCache: CacheFigures
 }
 
-export interface LimitDependencies {
+interface LimitDependencies {
   engine: LimitEngine
   clock: Clock
   /** Times the shares that this process admits by itself. Absent: `clock`. */

@@ -17,7 +17,7 @@ import type {
   TokenStats,
 } from './types.js'
 
-export interface TokenDependencies {
+interface TokenDependencies {
   store: TokenStore
   clock: Clock
   options: TokenOptions

@@ -20,7 +20,7 @@ const READS_WITHIN_AGE = 2.5
 const USE_EVERY_MS = 3_600_000
 
 /** Unlike the time of day, this clock never jumps. */
-export const monotonicClock: Clock = { now: () => performance.now() }
+const monotonicClock: Clock = { now: () => performance.now() }
 
 /** A known key. Keys of the configuration are valid even while the store does not answer. */
 export interface KnownKey extends Principal {
@@ -29,7 +29,7 @@ export interface KnownKey extends Principal {
   isUsed: boolean
 }
 
-export interface RegistryOptions {
+interface RegistryOptions {
   /** Reads the keys of the store. */
   read: () => Promise<StoredKeys>
   bootstrap: () => readonly BootstrapKey[]

@@ -3,14 +3,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 
 /** One encoding of a file: plain, or compressed at build time. */
-export interface Representation {
+interface Representation {
   readonly etag: string
   /** Read at the first request: the console is 2 MB, and many servers are never asked for it. */
   readonly body: Buffer
   encoding?: 'br' | 'gzip'
 }
 
-export interface ConsoleFile {
+interface ConsoleFile {
   type: string
   /** The name contains a hash of the content, so the content under this name never changes. */
   immutable: boolean

@@ -15,7 +15,7 @@ const IMPORT_TYPES: Record<ImportType, ImportFormat | undefined> = {
   'application/gzip': undefined,
 }
 
-export interface BodyKind {
+interface BodyKind {
   format: ImportFormat
   gzip?: true
 }

@@ -29,7 +29,7 @@ type Returned<O extends Operation> =
   | FastifyReply
 
 /** A function for every operation of a group. */
-export type Handlers<Group extends Operations> = {
+type Handlers<Group extends Operations> = {
   readonly [Id in keyof Group]: (
     request: RequestOf<Group[Id]>,
     reply: FastifyReply,

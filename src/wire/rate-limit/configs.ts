@@ -154,6 +154,33 @@ const EntityChange = Type.Object(
   { ...closed, description: 'Without `record` the parent is removed' },
 )
 
+interface OfLevel {
+  list: unknown
+  get: unknown
+  set: unknown
+  delete: unknown
+}
+
+/** What the levels have, by the names of the operations: they are the same for descriptions and for handlers. */
+export const ofLevels = <System extends OfLevel, Resource extends OfLevel, Entity extends OfLevel>(
+  system: System,
+  resource: Resource,
+  entity: Entity,
+) => ({
+  listSystemConfigs: system.list as System['list'],
+  getSystemConfig: system.get as System['get'],
+  setSystemConfig: system.set as System['set'],
+  deleteSystemConfig: system.delete as System['delete'],
+  listResourceConfigs: resource.list as Resource['list'],
+  getResourceConfig: resource.get as Resource['get'],
+  setResourceConfig: resource.set as Resource['set'],
+  deleteResourceConfig: resource.delete as Resource['delete'],
+  listEntityConfigs: entity.list as Entity['list'],
+  getEntityConfig: entity.get as Entity['get'],
+  setEntityConfig: entity.set as Entity['set'],
+  deleteEntityConfig: entity.delete as Entity['delete'],
+})
+
 export const CONFIGS = operations('limits', {
   resolveLimits: {
     route: 'GET /config/resolve',
@@ -164,18 +191,7 @@ export const CONFIGS = operations('limits', {
     query: { entity: Type.Optional(entity), resource },
     answers: { 200: ['Resolved', EffectiveConfig] },
   },
-  listSystemConfigs: ofSystem.list,
-  getSystemConfig: ofSystem.get,
-  setSystemConfig: ofSystem.set,
-  deleteSystemConfig: ofSystem.delete,
-  listResourceConfigs: ofResource.list,
-  getResourceConfig: ofResource.get,
-  setResourceConfig: ofResource.set,
-  deleteResourceConfig: ofResource.delete,
-  listEntityConfigs: ofEntity.list,
-  getEntityConfig: ofEntity.get,
-  setEntityConfig: ofEntity.set,
-  deleteEntityConfig: ofEntity.delete,
+  ...ofLevels(ofSystem, ofResource, ofEntity),
   changeConfigs: {
     route: 'POST /config/changes',
     summary: 'Set and delete many limit configurations: all of them, or none',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { customers, NOW, newFixa, sweepAll } from '../../../src/conformance/support.js'
+import { ManualClock } from '../../../src/core/clock.js'
 import {
   type BulkEngine,
   type Death,
@@ -15,6 +16,7 @@ import {
 import { startDynamo } from '../../support/dynamodb-server.js'
 
 const LATER = NOW + LEASE_MS
+const LATE = new ManualClock(LATER)
 /** Three batches in two runs. */
 const ALL = customers(0, 450)
 const listId = 'a'
@@ -42,7 +44,7 @@ describe('an import that is killed', () => {
       const engine = await opened()
       await engine.members.add(listId, ALL[5]!, {}, NOW)
       await dies({ url: engine.url, listId, job: { mode: 'add', importId: 'i', ids: ALL }, death })
-      const result = await importIds(engine, listId, ALL, { mode: 'add', importId: 'i', now: LATER })
+      const result = await importIds(engine, listId, ALL, { mode: 'add', importId: 'i', clock: LATE })
       assert.deepEqual(
         [result.added, result.unchanged, result.customerCount],
         [ALL.length - 1, 1, ALL.length],
@@ -62,7 +64,7 @@ describe('an import that is killed', () => {
     await engine.members.add(listId, stored[2]!, { addedBy: 'hand' }, NOW)
     // It was away and has come back: counted by hand, no longer by the batch.
     await engine.members.add(listId, stored[1]!, {}, NOW)
-    await importIds(engine, listId, ALL, { mode: 'add', importId: 'i', now: LATER })
+    await importIds(engine, listId, ALL, { mode: 'add', importId: 'i', clock: LATE })
     await holdsExactly(engine, listId, ALL)
     assert.equal((await engine.members.get(listId, stored[2]!))?.addedBy, 'hand')
   })
@@ -102,7 +104,7 @@ describe('a replace that is killed', () => {
       await engine.members.add(listId, 'by-hand', {}, NOW)
       await sweepAll(engine, LATER)
       await holdsExactly(engine, listId, [...OLD, 'by-hand'])
-      const again = await importIds(engine, listId, NEW, { mode: 'replace', importId: 'r', now: LATER })
+      const again = await importIds(engine, listId, NEW, { mode: 'replace', importId: 'r', clock: LATE })
       assert.deepEqual([again.added, again.unchanged, again.removed], [100, 100, 101])
       await holdsExactly(engine, listId, NEW)
       await sweepAll(engine, LATER + LEASE_MS)
@@ -116,7 +118,7 @@ describe('a replace that is killed', () => {
     const death: Death = { call: 'transactWrite allowlist.import', nth: 2, when: 'after' }
     await isKilled({ url: engine.url, listId, job: { mode: 'replace', importId: 'r', ids: NEW }, death })
     await holdsExactly(engine, listId, NEW)
-    const again = await importIds(engine, listId, NEW, { mode: 'replace', importId: 'r', now: LATER })
+    const again = await importIds(engine, listId, NEW, { mode: 'replace', importId: 'r', clock: LATE })
     assert.deepEqual([again.added, again.unchanged, again.removed], [100, 100, 100])
     await sweepAll(engine, LATER + LEASE_MS)
     await holdsExactly(engine, listId, NEW)

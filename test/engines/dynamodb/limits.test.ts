@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { bucket, cost, lease, of, remaining, ruleOf } from '../../../src/conformance/rate-limit/support.js'
 import { parallel } from '../../../src/conformance/support.js'
 import type { Item } from '../../../src/engines/dynamodb/client/attributes.js'
-import { correct, decide, type SubjectState } from '../../../src/guards/rate-limit/decide.js'
+import { decide, type SubjectState } from '../../../src/guards/rate-limit/decide.js'
 import type { LimitStore } from '../../../src/guards/rate-limit/port.js'
-import { ALGORITHMS, type Algorithm, compileRule } from '../../../src/guards/rate-limit/rule.js'
+import { ALGORITHMS, compileRule } from '../../../src/guards/rate-limit/rule.js'
 import { LimitsServer } from '../../support/dynamodb-limits.js'
 import { startDynamo } from '../../support/dynamodb-server.js'
+import { decidesAlike } from '../../support/random-limits.js'
 
 const limits = new LimitsServer(await startDynamo())
 const table = await limits.table()
@@ -22,63 +22,20 @@ async function itemOf(entity: string, resource = 'gpt-4'): Promise<Item | undefi
   return limits.server.client().getItem('test', { TableName: table, Key, ConsistentRead: true })
 }
 
-/** The same for every run: what fails can be looked at. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
-    return Math.floor((state / 0x80000000) * below)
-  }
-}
-
 describe('what DynamoDB decides', () => {
+  const counters = [one.counters, two.counters] as const
+
   for (const algorithm of ALGORITHMS) {
     it(`is what TypeScript decides: ${algorithm}, in any order of calls, clocks and rules`, async () => {
-      await Promise.all(Array.from({ length: SEEDS }, (_, seed) => follow(algorithm, seed + 1)))
+      await Promise.all(
+        Array.from({ length: SEEDS }, (_, seed) => decidesAlike(counters, algorithm, seed + 1)),
+      )
     })
   }
 
   it('is what TypeScript decides also when a limit gets another algorithm', async () => {
-    await Promise.all(Array.from({ length: SEEDS }, (_, seed) => follow(undefined, seed + 1)))
+    await Promise.all(Array.from({ length: SEEDS }, (_, seed) => decidesAlike(counters, undefined, seed + 1)))
   })
-
-  async function follow(fixed: Algorithm | undefined, seed: number): Promise<void> {
-    const random = numbers(seed)
-    const entity = `${fixed ?? 'any'}-${seed}`
-    const newRule = () =>
-      ruleOf(fixed ?? ALGORITHMS[random(ALGORITHMS.length)]!, 1 + random(20), 1 + random(9))
-    let states: SubjectState = []
-    let now = START + random(100_000)
-    let rule = newRule()
-    for (let step = 0; step < 50; step++) {
-      // Mostly on, sometimes far, now and then back, and far back; and now and then the other process.
-      const back = random(30) === 0 ? random(100_000) : random(10) === 0 ? random(5000) : 0
-      now += back > 0 ? -back : random(4) === 0 ? random(30_000) : random(700)
-      const { counters } = engines[random(5) === 0 ? 1 : 0]
-      if (random(15) === 0) rule = newRule()
-      const asked = [cost('x', rule, random(rule.capacity + 1)), cost('y.z', bucket(7), random(2), true)]
-      if (random(4) > 0) {
-        const subject = { entity, resource: 'r', limits: asked.slice(0, 1 + random(2)) }
-        const expected = decide([states], [subject], now)
-        const { allowed, views } = await counters.take([subject], now)
-        const where = `${entity}, step ${step}`
-        assert.deepEqual({ allowed, views }, { allowed: expected.allowed, views: expected.views }, where)
-        states = expected.states[0] ?? states
-      } else {
-        // A lease may be of a time before the clock was set back.
-        const takenAt = random(6) === 0 ? now + random(60_000) : now - random(3000)
-        const held = asked.map((limit) => ({ ...limit, delta: random(9) - 4 }))
-        const deltas = held.map(({ cost: held, delta }) => Math.max(delta, -held))
-        const use = { id: `${entity}-${step}`, takenAt, expiresAt: now + 60_000 }
-        await counters.adjust(
-          { ...use, subjects: [{ entity, resource: 'r', limits: held }] },
-          randomUUID(),
-          now,
-        )
-        states = correct(states, held, deltas, takenAt, now) ?? states
-      }
-    }
-  }
 
   it('is exact where a double is not', async () => {
     // 999,999,937 units come back each millisecond: the moment of being full has 22 digits.

@@ -42,14 +42,16 @@ describe('pods that follow a table through topic and queues', async () => {
   const sqs = new SQSClient(queues.clientOptions)
   const { TopicArn: topicArn = '' } = await sns.send(new CreateTopicCommand({ Name: 'changes' }))
   const topic = new Topic(topicArn, queues.clientOptions)
-  const relay = new Relay({
-    client: store.client,
-    streams: { region: REGION, endpoint: server.endpoint, credentials: CREDENTIALS },
-    tables,
-    sink: topic,
-    leaseMs: 900,
-    pollMs: 10,
-  })
+  const newRelay = () =>
+    new Relay({
+      client: store.client,
+      streams: { region: REGION, endpoint: server.endpoint, credentials: CREDENTIALS },
+      tables,
+      sink: topic,
+      leaseMs: 900,
+      pollMs: 10,
+    })
+  const relay = newRelay()
   await relay.start()
   const pods: Pod[] = []
   after(async () => {
@@ -105,14 +107,7 @@ describe('pods that follow a table through topic and queues', async () => {
     await until('it is fresh', () => pod.ageMs < 1500)
     await relay.stop()
     await until('its knowledge grows old', () => pod.ageMs > 2000)
-    const again = new Relay({
-      client: store.client,
-      streams: { region: REGION, endpoint: server.endpoint, credentials: CREDENTIALS },
-      tables,
-      sink: topic,
-      leaseMs: 900,
-      pollMs: 10,
-    })
+    const again = newRelay()
     await again.start()
     relay.stop = () => again.stop()
     await until('it is fresh again', () => pod.ageMs < 1500)

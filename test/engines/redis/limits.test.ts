@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { bucket, cost, lease, of, remaining, ruleOf } from '../../../src/conformance/rate-limit/support.js'
-import { correct, decide, type SubjectState } from '../../../src/guards/rate-limit/decide.js'
-import type { LimitStore } from '../../../src/guards/rate-limit/port.js'
-import { ALGORITHMS, type Algorithm } from '../../../src/guards/rate-limit/rule.js'
+import { ALGORITHMS } from '../../../src/guards/rate-limit/rule.js'
+import { decidesAlike } from '../../support/random-limits.js'
 import { until } from '../../support/redis/process.js'
 import { oneServer } from '../../support/redis-engines.js'
 
 const redis = oneServer()
 const START = 1_900_000_000_000
-
-/** The same for every run: what fails can be looked at. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
-    return Math.floor((state / 0x80000000) * below)
-  }
-}
 
 async function keys(): Promise<string[]> {
   return ((await redis.raw('KEYS', '*')) as string[]).sort()
@@ -28,56 +17,14 @@ describe('what Lua decides', () => {
   for (const algorithm of ALGORITHMS) {
     it(`is what TypeScript decides: ${algorithm}, in any order of calls, clocks and rules`, async () => {
       const { counters } = (await redis.open({ limitClock: 'caller' })).limits
-      for (let seed = 1; seed <= 12; seed++) await follow(counters, algorithm, seed)
+      for (let seed = 1; seed <= 12; seed++) await decidesAlike([counters], algorithm, seed)
     })
   }
 
   it('is what TypeScript decides also when a limit gets another algorithm', async () => {
     const { counters } = (await redis.open({ limitClock: 'caller' })).limits
-    for (let seed = 1; seed <= 12; seed++) await follow(counters, undefined, seed)
+    for (let seed = 1; seed <= 12; seed++) await decidesAlike([counters], undefined, seed)
   })
-
-  async function follow(counters: LimitStore, fixed: Algorithm | undefined, seed: number): Promise<void> {
-    const random = numbers(seed)
-    // With one limit only, a bucket is decided by `limit-take-bucket`.
-    const most = 1 + (seed % 2)
-    const entity = `${fixed ?? 'any'}-${seed}`
-    const newRule = () =>
-      ruleOf(fixed ?? ALGORITHMS[random(ALGORITHMS.length)]!, 1 + random(20), 1 + random(9))
-    let states: SubjectState = []
-    let now = START + random(100_000)
-    let rule = newRule()
-    for (let step = 0; step < 60; step++) {
-      // Mostly on, sometimes far, now and then back, and far back.
-      const back = random(30) === 0 ? random(100_000) : random(10) === 0 ? random(5000) : 0
-      now += back > 0 ? -back : random(4) === 0 ? random(30_000) : random(700)
-      if (random(15) === 0) rule = newRule()
-      const both = [cost('x', rule, random(rule.capacity + 1)), cost('y', bucket(7), random(2), true)]
-      const limits = both.slice(0, most)
-      if (random(4) > 0) {
-        const asked = { entity, resource: 'r', limits: limits.slice(0, 1 + random(most)) }
-        const expected = decide([states], [asked], now)
-        const { allowed, views } = await counters.take([asked], now)
-        const where = `${entity}, step ${step}`
-        assert.deepEqual({ allowed, views }, { allowed: expected.allowed, views: expected.views }, where)
-        states = expected.states[0] ?? states
-      } else {
-        // A lease may be of a time before the clock was set back.
-        const takenAt = random(6) === 0 ? now + random(60_000) : now - random(3000)
-        // A lease may be older than the rule.
-        if (random(3) === 0) limits[0] = cost('x', newRule(), random(5))
-        const held = limits.map((limit) => ({ ...limit, delta: random(9) - 4 }))
-        const deltas = held.map(({ cost: held, delta }) => Math.max(delta, -held))
-        const use = { id: `${entity}-${step}`, takenAt, expiresAt: now + 60_000 }
-        await counters.adjust(
-          { ...use, subjects: [{ entity, resource: 'r', limits: held }] },
-          randomUUID(),
-          now,
-        )
-        states = correct(states, held, deltas, takenAt, now) ?? states
-      }
-    }
-  }
 })
 
 describe('the keys of limits', () => {

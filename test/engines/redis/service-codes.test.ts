@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { usesCodes } from '../../../src/cli/settings.js'
 import { loadConfig } from '../../../src/config/load.js'
 import { type Catraca, isCatracaError, type OpenOptions } from '../../../src/index.js'
 import { serve } from '../../server/support.js'
 import { openPatiently } from '../../support/patient.js'
-import { type RedisServers, startSingle } from '../../support/redis/index.js'
+import { oneEmptiedServer } from '../../support/redis/index.js'
 
-let redis: RedisServers
-before(async () => {
-  redis = await startSingle()
-})
-after(() => redis.stop())
-beforeEach(async () => {
-  if (!redis.servers[0]!.alive) await redis.servers[0]!.restart()
-  await redis.flush()
-})
+const redis = await oneEmptiedServer()
 
 const say = (...args: string[]): Promise<unknown> => redis.servers[0]!.say(...args)
 const email = { channel: 'email', address: 'user@example.com' } as const

@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import type { Catraca, OpenOptions } from '../../../src/index.js'
 import { openPatiently } from '../../support/patient.js'
-import { inTime, type RedisServers, startSingle } from '../../support/redis/index.js'
+import { inTime, oneEmptiedServer } from '../../support/redis/index.js'
 import { until } from '../../support/redis/process.js'
 
-let redis: RedisServers
-before(async () => {
-  redis = await startSingle()
-})
-after(() => redis.stop())
-beforeEach(async () => {
-  if (!redis.servers[0]!.alive) await redis.servers[0]!.restart()
-  await redis.flush()
-})
+const redis = await oneEmptiedServer()
 
 const system = { level: 'system', resource: 'gpt-4' } as const
 const subject = { entity: 'user-1', resource: 'gpt-4' }

@@ -1,6 +1,7 @@
 export { inTime } from '../in-time.js'
 export { type Certificates, makeCertificates } from './certificates.js'
 export { type Cut, startCut } from './cut.js'
+export { oneEmptiedServer } from './emptied.js'
 export { freePort, RedisProcess, type ServerOptions, until } from './process.js'
 export { bump, commandCounts, failsInTime } from './questions.js'
 export { type RedisServers, startCluster, startSentinel, startSingle } from './topologies.js'

@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@redis/client'
 import { PATIENCE_MS } from '../patient.js'
+import { Fatal, until } from '../until.js'
+
+export { Fatal, until }
 
 export interface ServerOptions {
   password?: string
@@ -167,28 +170,6 @@ export class RedisProcess {
 }
 
 const quoted = (value: string): string => (/^[\w.:/-]+$/.test(value) ? value : `"${value}"`)
-
-export class Fatal extends Error {}
-
-/** Asks again every few milliseconds until it is so. A question that fails counts as "not yet". */
-export async function until(
-  what: string,
-  isSo: () => Promise<boolean> | boolean,
-  ms = PATIENCE_MS,
-): Promise<void> {
-  const giveUpMs = performance.now() + ms
-  let failure = ''
-  for (;;) {
-    try {
-      if (await isSo()) return
-    } catch (error) {
-      if (error instanceof Fatal) throw error
-      failure = ` (${error instanceof Error ? error.message : error})`
-    }
-    if (performance.now() > giveUpMs) throw new Error(`not within ${ms} ms: ${what}${failure}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
 
 /** Below the ports that the system gives to clients, and with the port of the cluster bus (10,000 higher) in range. */
 export async function freePort(): Promise<number> {

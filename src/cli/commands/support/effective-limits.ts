@@ -9,7 +9,7 @@ import type { Target } from './target.js'
 const AT_ONCE = 8
 
 /** A number that takes effect lower than its level states it. */
-export interface CappedNumber {
+interface CappedNumber {
   identifier?: string | undefined
   resource: string
   limit: string

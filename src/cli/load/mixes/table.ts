@@ -20,7 +20,7 @@ export const COMPOUNDS: Readonly<Record<string, string>> = {
   mixed: 'source=70,limits=12,idempotency=8,locks=5,tokens=5',
 }
 
-export interface WeightedMix {
+interface WeightedMix {
   name: string
   weight: number
 }

@@ -33,7 +33,7 @@ export interface BulkParts {
 }
 
 /** The customers `from` to `to` of a run. */
-export interface GivenBatch {
+interface GivenBatch {
   session: ImportSession
   record: StoredImport
   run: SortedCustomers

@@ -15,13 +15,13 @@ const VERB = 'allowlist.import'
 const OTHER_STEPS = 2
 
 /** The result for one customer. */
-export interface BulkChange {
+interface BulkChange {
   customerId: string
   before: Row | undefined
   after: Row | undefined | 'as it is'
 }
 
-export interface AskedChanges {
+interface AskedChanges {
   session: ImportSession
   now: number
   decide(list: StoredList, before: Row | undefined, customerId: string): BulkChange['after']

@@ -21,7 +21,7 @@ interface Entry {
 }
 
 /** What another process has read: a list as of some time ago. */
-export interface SharedLists {
+interface SharedLists {
   list(id: string, maxAgeMs: number): Promise<{ digest: string; ageMs: number } | undefined>
 }
 

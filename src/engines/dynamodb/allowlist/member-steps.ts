@@ -11,7 +11,7 @@ import { encodeRow, type Row, unchangedRow, visible } from './rows.js'
 export type Tables = Readonly<Record<Place['table'], string>>
 
 /** A change of one member: `item` is its row as it was read, `after` the new row. */
-export interface MemberStep {
+interface MemberStep {
   customerId: string
   now?: number | undefined
   item: Item | undefined

@@ -7,7 +7,7 @@ import { type Row, rowOf } from './rows.js'
 import type { Store } from './store.js'
 
 /** The new row, undefined to delete it, or 'as it is' for no change. */
-export type Decide = (list: StoredList, before: Row | undefined) => Row | undefined | 'as it is'
+type Decide = (list: StoredList, before: Row | undefined) => Row | undefined | 'as it is'
 
 export interface Change {
   listId: string

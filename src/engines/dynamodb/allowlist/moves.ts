@@ -17,8 +17,8 @@ import type { Store } from './store.js'
  * `wait` for batches that do not know of the move, `copy` members, `check` that every member was copied, `clean` up
  * wrong copies, `drop` what is left at the old places.
  */
-export const MOVE_PHASES = ['wait', 'copy', 'check', 'clean', 'drop'] as const
-export type MovePhase = (typeof MOVE_PHASES)[number]
+const MOVE_PHASES = ['wait', 'copy', 'check', 'clean', 'drop'] as const
+type MovePhase = (typeof MOVE_PHASES)[number]
 
 export interface MoveState {
   listId: string

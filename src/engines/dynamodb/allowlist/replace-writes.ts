@@ -23,7 +23,7 @@ const INSERTED_AT_ONCE = 25
 const REQUESTS_AT_ONCE = 8
 const PUTS_AT_ONCE = 32
 
-export type DesiredRow = Wish & { customerId: string }
+type DesiredRow = Wish & { customerId: string }
 
 interface Judged {
   wish: DesiredRow

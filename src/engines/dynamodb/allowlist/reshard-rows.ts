@@ -29,7 +29,7 @@ const REQUESTS_AT_ONCE = 4
 const REPAIRED_AT_ONCE = 8
 
 /** A batch of one shard's rows. */
-export interface RowPage {
+interface RowPage {
   rows: FoundRow[]
   /** Where the next batch begins; absent at the end of the shard. */
   behind?: string

@@ -20,7 +20,7 @@ export const MOVE = 'MOVE'
 const STRETCH = 500
 export const MOVE_LEASE_MS = 30_000
 
-export interface MoveOptions {
+interface MoveOptions {
   now?: () => number
   leaseMs?: number
   onProgress?: (state: MoveState) => void
@@ -29,7 +29,7 @@ export interface MoveOptions {
 }
 
 /** `moved`: from now on the new places are authoritative; upkeep deletes the old ones. */
-export type MoveOutcome =
+type MoveOutcome =
   | { outcome: 'moved' | 'stopped'; state: MoveState }
   /** A replace is running; or another process moves the list, or an earlier move is not cleaned up yet. */
   | { outcome: 'list-not-found' | 'already-there' | 'replace-running' | 'move-running' }

@@ -39,9 +39,9 @@ export interface Row extends WindowedRow {
 }
 
 /** 80 random bits. Letters and digits only, because it becomes part of tokens. */
-export const newChangeId = (): string => randomBytes(10).toString('hex')
+const newChangeId = (): string => randomBytes(10).toString('hex')
 
-export interface RowPlace extends Pick<Place, 'partition'> {
+interface RowPlace extends Pick<Place, 'partition'> {
   listId: string
   customerId: string
 }

@@ -8,7 +8,7 @@ export type TaskResult = 'done' | 'more' | { again: number }
 /**
  * Does a limited part of a task. Several processes may call it at once, also for a task that was recorded needlessly.
  */
-export type TaskHandler = (task: DueTask, now: number) => Promise<TaskResult>
+type TaskHandler = (task: DueTask, now: number) => Promise<TaskResult>
 export type TaskHandlers = Record<string, TaskHandler>
 
 const TASKS_PER_PARTITION = 50

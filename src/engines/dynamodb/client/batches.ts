@@ -10,7 +10,7 @@ import { wireBytes } from './sizes.js'
 
 export const MAX_BATCH_WRITES = 25
 export const MAX_BATCH_KEYS = 100
-export const MAX_BATCH_BYTES = 16 * 1024 * 1024
+const MAX_BATCH_BYTES = 16 * 1024 * 1024
 
 export type BatchWrite = { table: string } & ({ put: Item } | { delete: Item })
 

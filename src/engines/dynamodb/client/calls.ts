@@ -23,7 +23,7 @@ export interface SendOptions {
   abortSignal: AbortSignal
 }
 
-export interface Applied {
+interface Applied {
   applied: true
   /** The item that `ReturnValues` requested. */
   item?: Item

@@ -1,6 +1,6 @@
 import type { CapacityCounter, CapacityUse } from './options.js'
 
-export interface CapacityRow {
+interface CapacityRow {
   verb: string
   operation: string
   table: string
@@ -9,7 +9,7 @@ export interface CapacityRow {
   writeUnits: number
 }
 
-export interface RetryRow {
+interface RetryRow {
   verb: string
   operation: string
   refused: number

@@ -36,9 +36,9 @@ type Asked<T> = Omit<T, 'ReturnConsumedCapacity' | 'ReturnItemCollectionMetrics'
 type AskedWrite<T> = Omit<Asked<T>, 'ReturnValuesOnConditionCheckFailure'>
 export type GetInput = Asked<GetItemCommandInput>
 export type QueryInput = Asked<QueryCommandInput>
-export type ScanInput = Asked<ScanCommandInput>
+type ScanInput = Asked<ScanCommandInput>
 export type PutInput = AskedWrite<PutItemCommandInput>
-export type DeleteInput = AskedWrite<DeleteItemCommandInput>
+type DeleteInput = AskedWrite<DeleteItemCommandInput>
 export type UpdateInput = AskedWrite<UpdateItemCommandInput>
 
 export interface Page {

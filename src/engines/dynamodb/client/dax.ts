@@ -24,7 +24,7 @@ interface Dax {
   shutdown(): void
 }
 
-export interface DaxOptions extends Pick<ConnectionOptions, 'region' | 'credentials'> {
+interface DaxOptions extends Pick<ConnectionOptions, 'region' | 'credentials'> {
   /** The discovery endpoint of the cluster: `dax://…` or `daxs://…`. */
   daxEndpoint: string
   /** After this time DynamoDB is read instead. */

@@ -1,6 +1,6 @@
 import type { Attribute, Item } from './attributes.js'
 
-export interface RequestParts {
+interface RequestParts {
   ConditionExpression?: string
   ExpressionAttributeNames?: Record<string, string>
   ExpressionAttributeValues?: Item

@@ -31,7 +31,7 @@ const NOT_ALLOWED = new Set([
   'TokenProviderError',
 ])
 
-export const isThrottling = (error: SdkFailure): boolean =>
+const isThrottling = (error: SdkFailure): boolean =>
   THROTTLING.has(error.name) || error.$metadata?.httpStatusCode === 429
 
 /** Whether DynamoDB may have executed this attempt. Throttling means that it did not. */

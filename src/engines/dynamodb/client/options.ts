@@ -2,7 +2,7 @@ import type { Random } from './deadline.js'
 import type { ServerClock } from './server-clock.js'
 
 /** Credentials of AWS. */
-export interface AwsCredentials {
+interface AwsCredentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly sessionToken?: string

@@ -14,7 +14,7 @@ const DATE_STEP_MS = 1000
 /** Quartz clocks are ten times better; a paused virtual machine is not. */
 const DRIFT = 0.0002
 
-export interface Dated {
+interface Dated {
   /** The time in the header. */
   date: number
   sentAt: number

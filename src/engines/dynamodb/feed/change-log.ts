@@ -22,7 +22,7 @@ export interface SharedLogs {
   log(list: ListRef, after: Position): Promise<{ entries: ReadEntry[]; ageMs: number } | undefined>
 }
 
-export interface ChangeLogOptions {
+interface ChangeLogOptions {
   client: DynamoClient
   table: string
   freshness: Freshness

@@ -5,7 +5,7 @@ import { FEED_HEAD_KEY, PROBE_KEY } from './feed-items.js'
 import { WATERMARKS } from './sequencer.js'
 import type { StreamTable } from './stream-records.js'
 
-export interface FreshnessOptions {
+interface FreshnessOptions {
   client: DynamoClient
   tables: Record<StreamTable, string>
   now: () => number

@@ -11,7 +11,7 @@ export interface ReadEntry extends LogEntry {
   changeIds: readonly string[]
 }
 
-export interface ReadLog {
+interface ReadLog {
   entries: ReadEntry[]
   more: boolean
 }

@@ -10,7 +10,7 @@ import {
 /** Tag of a pod's queue: the time of its last heartbeat, in epoch milliseconds. */
 export const HEARTBEAT_TAG = 'catraca-heartbeat'
 
-export interface SweepOptions {
+interface SweepOptions {
   topicArn: string
   prefix: string
   /** Pods with an older heartbeat are dead. */

@@ -225,7 +225,7 @@ export class PodQueue implements ChangeSource {
 }
 
 /** Only the topic may send to the queue, as in deploy/pod-queue-policy.json. */
-export function queuePolicy(queueArn: string, topicArn: string): string {
+function queuePolicy(queueArn: string, topicArn: string): string {
   return JSON.stringify({
     Version: '2012-10-17',
     Statement: [

@@ -32,7 +32,7 @@ export interface RelayOptions {
   report?: (message: string, error: unknown) => void
 }
 
-export const DEFAULT_RELAY = { leaseMs: 10_000, pollMs: 250, batchMs: 0 } as const
+const DEFAULT_RELAY = { leaseMs: 10_000, pollMs: 250, batchMs: 0 } as const
 /** How often to check whether a table has a new stream. */
 const FIND_INTERVAL_MS = 30_000
 

@@ -12,7 +12,7 @@ import { type FeedMessage, MAX_TOLD_ONE_BY_ONE, type MessageSink } from './messa
 import type { StreamRecord, StreamTable } from './stream-records.js'
 import { gather, type Images, type ListWork } from './stream-work.js'
 
-export interface SequencerOptions {
+interface SequencerOptions {
   client: DynamoClient
   tables: Record<StreamTable, string>
   sink: MessageSink

@@ -16,7 +16,7 @@ export interface StreamShard {
   parentId?: string
 }
 
-export interface RecordPart {
+interface RecordPart {
   /** The records about our items. */
   records: StreamRecord[]
   /** Sequence number of the last record, of any kind; absent if there is none. */

@@ -18,7 +18,7 @@ export interface StreamRecord {
 }
 
 /** A record of the Streams API or, with binary in base64, of Lambda. */
-export type RawRecord = Pick<SdkRecord, 'eventName' | 'userIdentity' | 'dynamodb'> | LambdaRecord
+type RawRecord = Pick<SdkRecord, 'eventName' | 'userIdentity' | 'dynamodb'> | LambdaRecord
 
 export interface LambdaRecord {
   eventName?: string | undefined

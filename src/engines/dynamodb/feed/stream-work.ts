@@ -37,7 +37,7 @@ export interface ListWork {
   indexVersion?: string
 }
 
-export interface StreamWork {
+interface StreamWork {
   lists: Map<string, ListWork>
   /** When the probes that came through were sent. */
   probes: Map<StreamTable, number>

@@ -3,7 +3,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { StreamTable } from '../feed/stream-records.js'
 
 /** How far the logs of a list were read. */
-export interface SharedLog {
+interface SharedLog {
   readonly incarnation: number
   readonly mark: number
   /** The last sequence number of each log. */
@@ -73,7 +73,7 @@ interface PackedRoot {
   parts: string[] | undefined
 }
 
-export interface PackedBoard {
+interface PackedBoard {
   root: Uint8Array
   /** By name, which changes with the content. */
   parts: Map<string, Uint8Array>

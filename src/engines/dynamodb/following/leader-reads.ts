@@ -8,7 +8,7 @@ import { LogReader, type ReadEntry } from '../feed/log-reader.js'
 import type { StreamTable } from '../feed/stream-records.js'
 import type { Board, SharedEntry, SharedList } from './board.js'
 
-export interface LeaderReadsParts {
+interface LeaderReadsParts {
   client: DynamoClient
   tables: Record<StreamTable, string>
   freshness: Freshness

@@ -8,7 +8,7 @@ import type { BoardStore, StoredBoard } from './board-store.js'
 import { Interest } from './interest.js'
 import { type LeaderReads, tableOfPosition } from './leader-reads.js'
 
-export interface SharingOptions {
+interface SharingOptions {
   store: BoardStore
   reads: LeaderReads
   /** How often the leader reads for all. */
@@ -28,7 +28,7 @@ export interface SharingOptions {
 }
 
 /** A list as the board knows it. */
-export interface SeenList {
+interface SeenList {
   digest: string
   /** Its age. */
   ageMs: number

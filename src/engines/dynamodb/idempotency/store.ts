@@ -37,7 +37,7 @@ import { keyOf, partitionOf, readPartition } from './keys.js'
 import { bytesIn, type Parts, ResponseParts } from './parts.js'
 import { ReadFirstPolicy } from './read-first.js'
 
-export interface DynamodbIdempotencyOptions {
+interface DynamodbIdempotencyOptions {
   table: string
   writeTimeoutMs: number
   readFirst: ReadFirst

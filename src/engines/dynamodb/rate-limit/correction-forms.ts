@@ -5,7 +5,7 @@ import { MAX_UNITS } from '../../../guards/rate-limit/rule.js'
 import { isUsed, type KnownLimit, ruleText, unitsAt, unitsPerMsOf } from './limit-state.js'
 import { countedAt, type Form, fillAnew, isFull, startOf } from './take-forms.js'
 
-export interface Correction {
+interface Correction {
   limit: LeasedLimit
   /** Tokens to add to the consumed amount; negative to give back. */
   amount: number

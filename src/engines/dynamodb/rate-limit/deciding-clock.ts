@@ -1,5 +1,6 @@
 import type { LimitClock } from '../options.js'
-export interface Offset {
+
+interface Offset {
   offsetMs(): number
 }
 

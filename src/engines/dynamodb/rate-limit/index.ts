@@ -17,7 +17,7 @@ export interface OpenLimits extends LimitEngine {
   close(): Promise<void>
 }
 
-export interface LimitParts extends LimitTable {
+interface LimitParts extends LimitTable {
   clock: LimitClock
   /** Subjects that are stored in several parts. */
   splits?: readonly LimitSplit[]

@@ -63,7 +63,7 @@ export function draftTake(
   return draft
 }
 
-export interface DraftedCorrection {
+interface DraftedCorrection {
   /** Undefined if there is nothing left to correct. */
   draft: Draft | undefined
   states: SubjectState | undefined

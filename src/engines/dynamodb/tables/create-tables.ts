@@ -13,7 +13,7 @@ import type { TableCreation, TableState } from './table-facts.js'
 import { describeTable, differencesOf } from './table-state.js'
 import { TABLES, type TableDefinition, type TableNames, type TableRole } from './tables.js'
 
-export interface CreateOptions {
+interface CreateOptions {
   timeoutMs?: number
 }
 

@@ -1,6 +1,6 @@
 import type { TableRole } from './tables.js'
 
-export interface IndexState {
+interface IndexState {
   name: string
   status: string
   keys: string[]

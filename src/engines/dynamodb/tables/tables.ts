@@ -3,7 +3,7 @@ export type TableRole = (typeof TABLE_ROLES)[number]
 /** The table name of each role, from the store URL. */
 export type TableNames = Record<TableRole, string>
 
-export interface IndexDefinition {
+interface IndexDefinition {
   name: string
   partitionKey: string
   sortKey: string

@@ -93,7 +93,7 @@ function writeCustomer(key: CustomerRef, target: Uint8Array, at: number): number
   return at
 }
 
-export function writeNumber(value: number, target: Uint8Array, at: number): number {
+function writeNumber(value: number, target: Uint8Array, at: number): number {
   target[at] = value >>> 24
   target[at + 1] = value >>> 16
   target[at + 2] = value >>> 8

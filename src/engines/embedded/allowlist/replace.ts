@@ -28,7 +28,7 @@ interface Transaction {
   generation: number
 }
 
-export interface ReplaceParts {
+interface ReplaceParts {
   environment: Environment
   catalog: Catalog
   records: ImportRecords

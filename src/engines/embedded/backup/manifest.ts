@@ -96,7 +96,7 @@ export async function hashFile(path: string, onBytes: (bytes: number) => void): 
   return hash.digest('hex')
 }
 
-export function filesBelow(directory: string): string[] {
+function filesBelow(directory: string): string[] {
   return readdirSync(directory, { withFileTypes: true, recursive: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(directory, join(entry.parentPath, entry.name)))

@@ -19,7 +19,7 @@ import { draftOf, syncTree } from '../lmdb/sync.js'
 import { bootName } from '../rate-limit/directory.js'
 import { broken, hashFile, type Manifest, readManifest, verifyFiles } from './manifest.js'
 
-export interface RestoreOptions {
+interface RestoreOptions {
   /** The backup. */
   source: string
   /** The data directory to create. */

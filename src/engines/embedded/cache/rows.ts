@@ -7,7 +7,7 @@ import type { CacheItem, StoredValue } from '../../../guards/cache/port.js'
 const HEAD_BYTES = 29
 const TEXT = 1
 
-export interface EntryRow {
+interface EntryRow {
   goneAt: number
   storedAt: number
   number: number

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
-export interface OpenProcess {
+interface OpenProcess {
   pid: number
   /** By a signal or a debugger. If it was stopped in a write, it still holds the write lock. */
   isStopped: boolean

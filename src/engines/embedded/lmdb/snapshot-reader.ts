@@ -9,7 +9,7 @@ import { openLmdb } from './open-lmdb.js'
 import { readersOf } from './open-processes.js'
 import { usedBytes } from './used-bytes.js'
 
-export interface FileSize {
+interface FileSize {
   /** Of the file, and of what is used of it: a file never shrinks. */
   fileBytes: number
   usedBytes: number

@@ -45,7 +45,7 @@ const paths = (directory: string) => ({
 })
 
 /** Whether the directory is as version 0.1.0 left it, or in the middle of a takeover. */
-export function isOlderLayout(directory: string): boolean {
+function isOlderLayout(directory: string): boolean {
   const { sign, store } = paths(directory)
   const signFile = idOf(sign)
   return signFile !== undefined && sizeOf(sign) > 0 && (idOf(store) ?? signFile) === signFile

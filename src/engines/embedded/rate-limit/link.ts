@@ -1,5 +1,4 @@
 import type { Worker } from 'node:worker_threads'
-import { CatracaError } from '../../../core/errors.js'
 import type { Listing } from '../../../core/listing.js'
 import { unpackError } from '../../../core/packed-error.js'
 import { startThread } from '../../../core/thread-files.js'
@@ -14,7 +13,7 @@ import type {
 import type { Subject } from '../../../guards/rate-limit/types.js'
 import type { EnvironmentOptions } from '../lmdb/environment.js'
 import type { ExitGate } from '../lmdb/exit-gate.js'
-import { endOrAbandon } from '../lmdb/thread-calls.js'
+import { ThreadLink } from '../lmdb/thread-link.js'
 import type { SubjectListing } from './counters.js'
 import type {
   AnswersFromLimitThread,
@@ -26,11 +25,6 @@ import type {
 import { rejectAll, TurnTakes, type WaitingTake } from './turn-takes.js'
 import { AnswerReader, type PackedAnswers, QuestionPacker } from './wire.js'
 
-interface Pending {
-  resolve(result: unknown): void
-  reject(error: unknown): void
-}
-
 /**
  * With more takes in a message, one thread would wait for the other. With fewer, the commits would cost more than the
  * takes.
@@ -39,13 +33,10 @@ const TAKES_PER_MESSAGE = 32
 
 /** The serving thread's proxy of the counter thread. The first call starts the thread. */
 export class LimitLink implements LimitStore {
-  private worker: Worker | undefined
-  private nextId = 1
-  private readonly pending = new Map<number, Pending>()
+  private readonly link = new ThreadLink('counter', () => this.start())
   private readonly takes = new TurnTakes((takes) => this.sendInParts(takes))
   private readonly packer = new QuestionPacker()
   private readonly listeners = new Set<(freed: Freed) => void>()
-  private closed = false
 
   constructor(
     private readonly options: () => EnvironmentOptions,
@@ -65,13 +56,15 @@ export class LimitLink implements LimitStore {
   }
 
   private sendTakes(takes: WaitingTake[]): void {
-    this.send((id) => ({ id, takes: this.packer.pack(takes) }) satisfies TakesToLimitThread).then(
-      (answers) => {
-        const reader = new AnswerReader(answers as PackedAnswers)
-        for (const take of takes) take.resolve(reader.next(take))
-      },
-      (error) => rejectAll(takes, error),
-    )
+    this.link
+      .send((id) => ({ id, takes: this.packer.pack(takes) }) satisfies TakesToLimitThread)
+      .then(
+        (answers) => {
+          const reader = new AnswerReader(answers as PackedAnswers)
+          for (const take of takes) take.resolve(reader.next(take))
+        },
+        (error) => rejectAll(takes, error),
+      )
   }
 
   adjust(lease: LeaseUse, adjustment: string, now: number): Promise<LeaseOutcome> {
@@ -92,7 +85,7 @@ export class LimitLink implements LimitStore {
 
   /** Without a thread, nothing was ever denied here and there is nothing to sweep. */
   async sweep(now: number): Promise<{ swept: number; more: boolean }> {
-    if (this.worker === undefined) return { swept: 0, more: false }
+    if (!this.link.isStarted) return { swept: 0, more: false }
     return this.call({ verb: 'sweep', now }) as Promise<{ swept: number; more: boolean }>
   }
 
@@ -102,36 +95,16 @@ export class LimitLink implements LimitStore {
   }
 
   private call(call: LimitCall): Promise<unknown> {
-    return this.send((id) => JSON.stringify({ id, call } satisfies TextToLimitThread))
-  }
-
-  /**
-   * `make` runs after the thread is started, because a new thread does not know the names that were sent to an
-   * earlier one.
-   */
-  private send(make: (id: number) => string | TakesToLimitThread): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
-      const worker = (this.worker ??= this.start())
-      const id = this.nextId++
-      this.pending.set(id, { resolve, reject })
-      worker.ref()
-      worker.postMessage(make(id))
-    })
+    return this.link.send((id) => JSON.stringify({ id, call } satisfies TextToLimitThread))
   }
 
   private start(): Worker {
     this.packer.begin()
-    const worker = startThread(new URL('./thread.js', import.meta.url), {
-      workerData: this.options(),
-      execArgv: [],
-    })
+    const worker = startThread(new URL('./thread.js', import.meta.url), this.options())
     worker.on('message', (message: string | AnswersFromLimitThread) => {
       if (typeof message === 'string') this.hear(JSON.parse(message) as TextFromLimitThread)
-      else this.forget(message.id)?.resolve(message.answers)
+      else this.link.take(message.id)?.resolve(message.answers)
     })
-    worker.on('error', (error) => this.lose(worker, error))
-    worker.on('exit', () => this.lose(worker, undefined))
     return worker
   }
 
@@ -140,37 +113,15 @@ export class LimitLink implements LimitStore {
       for (const listener of this.listeners) listener(undefined)
       return
     }
-    const pending = this.forget(message.id)
+    const pending = this.link.take(message.id)
     if ('error' in message) pending?.reject(unpackError(message.error))
     else pending?.resolve(message.result)
   }
 
-  private forget(id: number): Pending | undefined {
-    const pending = this.pending.get(id)
-    this.pending.delete(id)
-    if (this.pending.size === 0) this.worker?.unref()
-    return pending
-  }
-
-  private lose(worker: Worker, cause: unknown): void {
-    if (this.worker !== worker) return
-    this.worker = undefined
-    for (const [id, { reject }] of this.pending) {
-      this.pending.delete(id)
-      const message = 'the counter thread exited before it answered'
-      // It may have committed before it ended.
-      reject(cause instanceof CatracaError ? cause : new CatracaError('UNKNOWN_OUTCOME', message, { cause }))
-    }
-  }
-
   /** False: the thread still waits for the lock. */
-  async close(): Promise<boolean> {
+  close(): Promise<boolean> {
     this.takes.flush()
-    this.closed = true
-    const { worker } = this
-    if (worker === undefined) return true
-    worker.ref()
-    worker.postMessage(JSON.stringify('close' satisfies TextToLimitThread))
-    return endOrAbandon(worker, this.gate, this.closeTimeoutMs)
+    const message = JSON.stringify('close' satisfies TextToLimitThread)
+    return this.link.close(message, this.gate, this.closeTimeoutMs)
   }
 }

@@ -5,7 +5,7 @@ import type { Environment } from '../lmdb/environment.js'
 /** A row of `limit-states`: when all its states expire, and the states. */
 export type Row = [expiresAt: number, states: SubjectState]
 
-export interface OpenRow extends Subject {
+interface OpenRow extends Subject {
   row: Row
   isChanged: boolean
 }

@@ -6,7 +6,7 @@ import type { TakeRequest } from './counters.js'
  * The messages between the serving thread and the counter thread. A limit and the names of a subject are sent once
  * and then named by a number, so a batch of takes, and its answers, are only numbers.
  */
-export type SentLimit = Omit<LimitCost, 'cost'>
+type SentLimit = Omit<LimitCost, 'cost'>
 
 export interface PackedTakes {
   /** For each take: time, count of subjects. For each subject: number, count of limits. For each limit: number, cost. */

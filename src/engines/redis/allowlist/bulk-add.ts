@@ -22,7 +22,7 @@ const ADD = defineScript('allowlist-import-add', {
   uses: [...SHARD_USES, 'allowlist-import-batch'],
 })
 
-export const CHECKPOINT = defineScript('allowlist-import-checkpoint', {
+const CHECKPOINT = defineScript('allowlist-import-checkpoint', {
   keys: ['hash', 'hash'],
   write: true,
   uses: ['allowlist-import-claim'],

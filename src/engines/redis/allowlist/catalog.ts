@@ -6,7 +6,7 @@ import { listKeys, REGISTRY_KEY } from './keys.js'
 import { listOf, type Meta, type RedisList, readMeta, sameList } from './meta.js'
 import { unlessForeign } from './unreadable-keys.js'
 
-export interface CatalogOptions {
+interface CatalogOptions {
   /** Data about a list that is older than this must be read again before it is used. */
   staleAfterMs: number
 }

@@ -4,7 +4,7 @@ import { changeChannel } from './keys.js'
 /** Prefix of a list id in a message: the list itself changed, not only its members. */
 const LIST_CHANGED = '!'
 
-export interface ChangeListener {
+interface ChangeListener {
   /** Undefined: any list may have changed, because messages may have been missed. */
   onList?: (listId: string | undefined) => void
   onMembers?: (listId: string | undefined) => void

@@ -7,7 +7,7 @@ const SETTLE = defineScript('due-settle', { keys: 1, write: true })
 
 const MAX_NOTED = 10_000
 
-export interface DueList {
+interface DueList {
   id: string
   /** Since when it is due. */
   atMs: number

@@ -28,7 +28,7 @@ export const STORE_ID_KEY = `${PREFIX.store}:store`
 export const changeChannel = (database: number): string => `${PREFIX.lists}:changes:${database}`
 
 /** Keys of a list beside its members, all in the slot of `allowlist:ID`. */
-export interface ListKeys {
+interface ListKeys {
   meta: string
   /** Import id → record. */
   imports: string

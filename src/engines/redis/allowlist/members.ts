@@ -35,7 +35,7 @@ const MAX_TRIES = 10
 const ASKED_AT_ONCE = 200
 const NOT_FOUND = { outcome: 'list-not-found' } as const
 
-export interface MemberParts {
+interface MemberParts {
   redis: Redis
   catalog: Catalog
   shards: Shards

@@ -11,7 +11,7 @@ import type { Shard } from './shards.js'
 const MOST = 10_000
 const AT_ONCE = 500
 
-export interface PublishedReplace {
+interface PublishedReplace {
   /** The log entry of a replace; empty if nothing differs. */
   entry: Buffer
   /** The last sequence number of the log when it was read. */

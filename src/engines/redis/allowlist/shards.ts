@@ -18,7 +18,7 @@ const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 100
 
 /** Repairs that replaces and moves provide; see replace.ts and reshard.ts. */
-export interface ShardRepair {
+interface ShardRepair {
   /** The metadata has switched to a generation that the shard has not switched to yet. */
   activate(list: RedisList, shard: number): Promise<void>
   /** The shard is frozen by a move: thaws it if the mover is dead. */
@@ -26,7 +26,7 @@ export interface ShardRepair {
 }
 
 /** The reply of a shard's script; its first part is the outcome. */
-export type ShardReply = [outcome: string, ...rest: unknown[]]
+type ShardReply = [outcome: string, ...rest: unknown[]]
 
 export interface Shard {
   list: RedisList

@@ -10,7 +10,7 @@ import { type Task, type TaskResult, together } from './tasks.js'
 const EXPIRE = defineScript('allowlist-expire', { keys: SHARD_KEY_TYPES, write: true, uses: SHARD_USES })
 const EXPIRED_PER_STEP = 200
 
-export interface ExpiryParts {
+interface ExpiryParts {
   redis: Redis
   shards: Shards
   wake: ChangeChannel

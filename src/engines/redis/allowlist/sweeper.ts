@@ -12,7 +12,7 @@ const BETWEEN_WALKS_MS = 1000
 /** After a failure a list waits this long, so that it cannot block others for ever. */
 const AFTER_FAILURE_MS = 10_000
 
-export interface SweeperParts {
+interface SweeperParts {
   redis: Redis
   catalog: Catalog
   due: DueLists

@@ -60,7 +60,7 @@ const CHECKS: readonly Check<RedisFacts>[] = [
 
 export const REDIS_CHECKS: readonly Check<never>[] = [connectCheck, topologyCheck, ...CHECKS]
 
-export interface RedisDiagnoseOptions extends Pick<DiagnosedFor, 'use' | 'cacheSpaces'> {
+interface RedisDiagnoseOptions extends Pick<DiagnosedFor, 'use' | 'cacheSpaces'> {
   now?: () => number
 }
 

@@ -16,7 +16,7 @@ import { fieldsOf, numberOf, ofEach, type RedisFacts, type Server } from './cont
 const SLOTS = '16384'
 
 /** What this check needs without a connection to all primaries. */
-export type TopologyFacts = Pick<RedisFacts, 'url' | 'connection'>
+type TopologyFacts = Pick<RedisFacts, 'url' | 'connection'>
 
 export const topologyCheck: Check<TopologyFacts> = {
   id: 'redis.topology',

@@ -8,7 +8,7 @@ import type { RedisUrl } from '../url.js'
 import { HotLookups } from './lookups.js'
 import { claimSet, type HotSetOptions } from './writer.js'
 
-export interface HotSetsOptions extends Partial<HotSetOptions> {
+interface HotSetsOptions extends Partial<HotSetOptions> {
   /** If the sets have not answered a check by then, the store answers it. */
   checkTimeoutMs?: number
   redis?: RedisOptions

@@ -9,7 +9,7 @@ export interface Batch<Item, Result> {
   fail(error: unknown): void
 }
 
-export type Carry<Group, Item, Result> = (group: Group, batch: Batch<Item, Result>) => void
+type Carry<Group, Item, Result> = (group: Group, batch: Batch<Item, Result>) => void
 
 /** A carrier that returns its results. */
 export function returning<Group, Item, Result>(
@@ -23,7 +23,7 @@ export function returning<Group, Item, Result>(
   }
 }
 
-export interface CoalescerOptions<Item> {
+interface CoalescerOptions<Item> {
   maxItems: number
   /** Maximum bytes of one batch. A larger item is sent alone. */
   maxBytes?: number

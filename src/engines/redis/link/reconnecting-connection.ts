@@ -3,7 +3,7 @@ import { type Address, nameOf } from './address.js'
 import { Connection, type ConnectionSettings } from './connection.js'
 import { describeFailure } from './failures.js'
 
-export interface ReconnectingOptions {
+interface ReconnectingOptions {
   settings: ConnectionSettings
   /** Where to connect; called for each attempt. */
   locate: () => Address | Promise<Address>

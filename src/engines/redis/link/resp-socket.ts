@@ -10,7 +10,7 @@ import type { Argument } from './redis.js'
 /** How the types of the protocol are returned, as the decoder takes it. */
 export type TypeMapping = Record<number, unknown>
 
-export interface RespListener {
+interface RespListener {
   /** Of the reply that begins. */
   typeMapping(): TypeMapping
   onReply(reply: unknown): void

@@ -6,7 +6,7 @@ import { luaText } from './lua-text.js'
 /** The reply of TYPE; `any` if a value of another program is a valid input. */
 export type KeyType = 'string' | 'hash' | 'set' | 'zset' | 'stream' | 'any'
 
-export interface ScriptOptions {
+interface ScriptOptions {
   /**
    * Keys of one operation: their number, or the type of each. With types, a script that writes refuses a key of
    * another type before it changes anything.

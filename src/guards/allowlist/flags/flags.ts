@@ -6,7 +6,7 @@ import { isUnreadable } from '../unreadable.js'
 import { asWrongContext, parseContext } from './context.js'
 import { type FlagAnswer, flagNotFound, flagOf } from './flag.js'
 
-export interface FlagsParts {
+interface FlagsParts {
   /** A check of canonical ids, with no bound on their number. */
   check(
     customerId: string,

@@ -4,7 +4,7 @@ import type { CheckedList, CheckStore, CheckView, Freshness, MemberState, WriteT
 import type { HotFinding, HotSets, MemberSource } from './port.js'
 import { reaches } from './positioned-feed.js'
 
-export interface HotChecksParts {
+interface HotChecksParts {
   checks: CheckStore
   sets: Pick<HotSets, 'find'>
   listIds: ReadonlySet<string>

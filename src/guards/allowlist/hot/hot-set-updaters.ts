@@ -1,7 +1,7 @@
 import { every } from '../../../core/timers.js'
 import { HotSetUpdater, type HotSetUpdaterParts } from './hot-set-updater.js'
 
-export interface HotSetUpdatersParts extends HotSetUpdaterParts {
+interface HotSetUpdatersParts extends HotSetUpdaterParts {
   listIds: Iterable<string>
   /** How often each set is updated, even without notifications. */
   intervalMs: number

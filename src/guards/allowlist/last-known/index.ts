@@ -10,7 +10,7 @@ export class NotInMemory extends Error {
   override readonly name = 'NotInMemory'
 }
 
-export interface LastKnownParts {
+interface LastKnownParts {
   lists: RememberedLists
   indexes: Indexes
   clock: Clock
@@ -42,7 +42,7 @@ export class LastKnown {
 }
 
 /** Memory as it was when the store was last heard of. Throws `NotInMemory` where it knows nothing. */
-export class LastKnownView implements CheckView {
+class LastKnownView implements CheckView {
   private knownAtMs = Number.POSITIVE_INFINITY
 
   constructor(

@@ -10,7 +10,7 @@ import type { MembershipOptions } from './options.js'
 import type { IndexStore, Manifest } from './port.js'
 import { VerificationCache } from './verification-cache.js'
 
-export interface IndexesParts {
+interface IndexesParts {
   index: IndexStore
   changes: ChangeFeed
   clock: Clock

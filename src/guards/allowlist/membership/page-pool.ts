@@ -79,7 +79,7 @@ class PageThread {
   private failure: unknown
 
   constructor(kind: PageKind) {
-    this.worker = startThread(new URL('./page-worker.js', import.meta.url), { workerData: kind })
+    this.worker = startThread(new URL('./page-worker.js', import.meta.url), kind)
     this.worker.on('message', (pages: EncodedPage[]) => this.answer(pages))
     this.worker.on('error', (cause) => {
       this.fail(

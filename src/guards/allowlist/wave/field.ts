@@ -17,7 +17,7 @@ export type Fail = (path: string, message: string) => undefined
 /** Reads one value, or fails. */
 export type Reader<T> = (path: string, value: unknown, fail: Fail) => T | undefined
 
-/** One field of the rule of a wave: everything that the doors and engines need to know of it. */
+/** One field of the rule of a wave: everything that the server, the command line and the engines need to know of it. */
 export interface Field<T> {
   readonly schema: JsonSchema
   readonly read: Reader<T>

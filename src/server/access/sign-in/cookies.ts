@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
 /** `session`: who is signed in. `pending`: a sign-in that has begun in this browser. */
-export type CookieKind = 'session' | 'pending'
+type CookieKind = 'session' | 'pending'
 
 const NAMES = { session: 'catraca_session', pending: 'catraca_signing_in' } as const
 export const PENDING_SECONDS = 600
@@ -10,7 +10,7 @@ export const PENDING_SECONDS = 600
  * Browsers take a cookie named `__Host-…` only over TLS and from this very host, so no neighbour under the same domain can
  * plant one. Without TLS, on this machine only, there is no such name.
  */
-export const cookieName = (kind: CookieKind, isSecure: boolean): string =>
+const cookieName = (kind: CookieKind, isSecure: boolean): string =>
   `${isSecure ? '__Host-' : ''}${NAMES[kind]}`
 
 /** Only these may stand around a cookie. To trim more, such as U+00A0, would take another name for `__Host-…`. */

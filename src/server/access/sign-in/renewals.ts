@@ -5,9 +5,9 @@ import type { Confirmed, Provider, Renewal, Tokens } from './provider.js'
 import type { Seal } from './seal.js'
 import type { SignInSettings } from './settings.js'
 
-export type Renewed = Session | 'ended'
+type Renewed = Session | 'ended'
 
-export interface RenewalParts {
+interface RenewalParts {
   readonly sessions: Sessions
   readonly provider: Pick<Provider, 'renew'>
   readonly people: People

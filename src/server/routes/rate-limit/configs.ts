@@ -1,7 +1,7 @@
 import { CatracaError } from '../../../core/errors.js'
 import type { ConfigAddress, ConfigChange } from '../../../guards/rate-limit/api.js'
 import type { Level, LevelConfig } from '../../../guards/rate-limit/types.js'
-import { CONFIGS, type EffectiveConfig } from '../../../wire/rate-limit/configs.js'
+import { CONFIGS, type EffectiveConfig, ofLevels } from '../../../wire/rate-limit/configs.js'
 import type { ServerContext } from '../../http/context.js'
 import type { App } from '../../http/instance.js'
 import { addRoutes, type RequestOf } from '../add-routes.js'
@@ -9,9 +9,6 @@ import { visiblePage } from '../visible-page.js'
 
 export function limitConfigRoutes(app: App, context: ServerContext): void {
   const { limits } = context.catraca
-  const ofSystem = configHandlers(context, 'system')
-  const ofResource = configHandlers(context, 'resource')
-  const ofEntity = configHandlers(context, 'entity')
   const entity = async (id: string) => {
     const record = await limits.getEntity(id)
     if (record === undefined) throw unknownEntity()
@@ -21,18 +18,11 @@ export function limitConfigRoutes(app: App, context: ServerContext): void {
     // No field comes from a call here.
     resolveLimits: ({ query }) =>
       limits.resolveConfig(query.entity, query.resource) as Promise<EffectiveConfig>,
-    listSystemConfigs: ofSystem.list,
-    getSystemConfig: ofSystem.get,
-    setSystemConfig: ofSystem.set,
-    deleteSystemConfig: ofSystem.delete,
-    listResourceConfigs: ofResource.list,
-    getResourceConfig: ofResource.get,
-    setResourceConfig: ofResource.set,
-    deleteResourceConfig: ofResource.delete,
-    listEntityConfigs: ofEntity.list,
-    getEntityConfig: ofEntity.get,
-    setEntityConfig: ofEntity.set,
-    deleteEntityConfig: ofEntity.delete,
+    ...ofLevels(
+      configHandlers(context, 'system'),
+      configHandlers(context, 'resource'),
+      configHandlers(context, 'entity'),
+    ),
     changeConfigs: ({ body }) => limits.changeConfigs(body.changes as ConfigChange[]),
     listEntities: ({ query }) => limits.listEntities(query),
     changeEntities: ({ body }) => limits.changeEntities(body.changes),

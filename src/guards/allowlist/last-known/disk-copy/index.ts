@@ -15,7 +15,7 @@ const SAVE_EVERY_MS = 30_000
 /** Another process with the same directory may be about to name a file. */
 const UNNAMED_FOR_MS = 60_000
 
-export interface DiskCopyParts {
+interface DiskCopyParts {
   directory: string
   maxBytes: number
   /** Where the lists are from, without credentials. */

@@ -13,7 +13,7 @@ export const START = Date.UTC(2030, 0, 1)
 export const TTL_MS = 60_000
 
 /** A real store that can be taken away: it refuses, or it never answers. */
-class Interruptible {
+export class Interruptible {
   state: 'up' | 'refusing' | 'silent' = 'up'
   /** How long a refusal takes. */
   refusalMs = 0

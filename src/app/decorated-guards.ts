@@ -1,7 +1,8 @@
 import type { AuditTrail } from '../guards/audit/index.js'
 import type { CacheSpace } from '../guards/cache/space.js'
+import { checked } from './call-rules.js'
 import { type Decoration, decorated } from './decorate.js'
-import { CHECKED_CALLS, checked, type Guards } from './fields-of-calls.js'
+import { CHECKED_CALLS, type Guards } from './fields-of-calls.js'
 import type { Offered } from './open-ports.js'
 import { recorded } from './record-audit.js'
 

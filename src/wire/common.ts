@@ -27,6 +27,9 @@ export const isoTime = Type.String({ description: 'ISO 8601 in UTC' })
 export const iso8601 = Type.String({ description: 'ISO 8601' })
 export const degraded = Type.Optional(Type.Literal(true, { description: 'The store did not answer' }))
 
+/** Of lists that have no pages. */
+export const shortLimit = Type.Optional(Type.Integer({ description: 'At most 100; 20 when absent' }))
+
 export const page = {
   limit: Type.Optional(Type.Integer({ description: 'At most 1,000; 100 when absent' })),
   cursor: Type.Optional(Type.String({ description: '`nextCursor` of the page before' })),

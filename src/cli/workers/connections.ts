@@ -15,7 +15,7 @@ export interface Address {
 }
 
 /** The ports of a server. */
-type Door = 'http' | 'grpc'
+type Protocol = 'http' | 'grpc'
 export type Addresses = { readonly http: Address; readonly grpc?: Address | undefined }
 type Ports = { readonly http: number; readonly grpc?: number | undefined }
 
@@ -48,7 +48,7 @@ export class Listener {
   /** Connections accepted while there was no worker. */
   private waiting: Socket[] = []
 
-  constructor(private readonly door: Door) {
+  constructor(private readonly protocol: Protocol) {
     const accept = (socket: Socket) => {
       this.accepted++
       this.give(socket)
@@ -103,7 +103,7 @@ export class Listener {
     this.workers.push(worker)
     this.onTheirWay++
     worker.process.send(
-      { catraca: CONNECTION, door: this.door },
+      { catraca: CONNECTION, protocol: this.protocol },
       socket,
       { keepOpen: false },
       () => this.onTheirWay--,
@@ -118,7 +118,7 @@ export function requestStop(worker: Worker): void {
 }
 
 /** Runs in a worker: receives connections from the supervisor, and the ports on which they arrive. */
-export function takeConnections(take: Readonly<Record<Door, (socket: Socket) => void>>): Promise<Ports> {
+export function takeConnections(take: Readonly<Record<Protocol, (socket: Socket) => void>>): Promise<Ports> {
   return new Promise((resolve) => {
     const hear = (message: unknown, socket: unknown) => {
       if (isOf(message, 'listening')) resolve((message as ListeningMessage).ports)
@@ -127,7 +127,7 @@ export function takeConnections(take: Readonly<Record<Door, (socket: Socket) => 
       // Node's HTTP server creates its sockets with this option.
       Object.assign(socket as Socket, { allowHalfOpen: true })
       ;(socket as Socket).setNoDelay(true)
-      take[(message as { door: Door }).door](socket as Socket)
+      take[(message as { protocol: Protocol }).protocol](socket as Socket)
     }
     process.on('message', guarded(hear))
     process.send!(READY)

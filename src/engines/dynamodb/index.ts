@@ -3,7 +3,6 @@ import type { ReshardStore } from '../../guards/allowlist/port.js'
 import type { FullEngine, StoreSource } from '../engine.js'
 import { DynamodbSessions } from './access/sessions.js'
 import { openBulkWork } from './allowlist/bulk-work.js'
-import { STORE_KEY } from './allowlist/items.js'
 import { memberSource } from './allowlist/member-scan.js'
 import { type OpenedStore, openStore } from './allowlist/open-store.js'
 import type { AdoptionProgress, ScanOptions } from './allowlist/scan-facts.js'
@@ -11,7 +10,6 @@ import { DynamodbUpkeep } from './allowlist/upkeep.js'
 import { DynamodbAudit } from './audit/store.js'
 import { type DynamodbCache, openCache } from './cache/index.js'
 import type { CapacityCounts } from './client/capacity.js'
-import type { DaxState } from './client/dax-state.js'
 import { openCore } from './core.js'
 import { DEFAULT_DYNAMODB } from './defaults.js'
 import { ChangeLog } from './feed/change-log.js'
@@ -19,14 +17,14 @@ import { Freshness } from './feed/freshness.js'
 import type { PodQueue } from './feed/pod-queue.js'
 import { DynamodbFleet } from './fleet/store.js'
 import { openSharing } from './following/index.js'
+import { type Adopted, type DynamodbHealth, healthReader } from './health.js'
 import { DynamodbIdempotency } from './idempotency/index.js'
 import { DynamodbLocks } from './lock/store.js'
 import { DynamodbCodes } from './one-time-code/store.js'
 import type { DynamodbOptions } from './options.js'
 import { DecidingClock } from './rate-limit/deciding-clock.js'
 import { type OpenLimits, openLimits } from './rate-limit/index.js'
-import { CostReads, type MonthlyCost, monthlyCost, Spending } from './spending.js'
-import { TableWatch } from './tables/table-watch.js'
+import { Spending } from './spending.js'
 import { DynamodbTokens } from './token-denylist/store.js'
 import type { DynamodbUrl } from './url.js'
 
@@ -38,26 +36,6 @@ export interface DynamodbEngine extends FullEngine {
   health(): Promise<DynamodbHealth>
   /** Scans the whole table for lists that other programs created, so that they are listed like any other. */
   adopt(options?: ScanOptions): Promise<AdoptionProgress>
-}
-
-interface DynamodbHealth {
-  region: string
-  tables: { allowlists: string; giant: string; guards: string; idempotency: string }
-  /** The last status of each table, such as `ACTIVE`. Absent if this process may not query it, or has no answer yet. */
-  tableStatus?: Record<string, string>
-  /** `partial`: the table was too large to scan for lists of other programs at the start; `adopt` does it. */
-  adoption: 'partial' | 'complete'
-  /** Rows of other programs that no check finds, counted by the last scan. Absent if there are none. */
-  unservedRows?: number
-  /**
-   * How far the logs that keep indexes fresh are behind the table. Null if no probe has arrived yet, because no relay
-   * runs. Absent if it is not measured.
-   */
-  feedAgeMs?: number | null
-  /** What all processes together use now, in a month. Absent until one has run for five minutes. */
-  monthlyCost?: MonthlyCost
-  /** State of DAX, if it is used. An unreachable cluster is not unhealthy: DynamoDB is read instead. */
-  dax?: DaxState
 }
 
 /** Opens the tables. Refuses tables that are missing or differ from their definition. */
@@ -103,13 +81,9 @@ function engineOf(
   const { lists, members, checks, index, keys } = core
   const times = new DecidingClock(options.limitClock ?? 'corrected', store.serverClock)
   const serverTime = (at: number) => at + store.serverClock.offsetMs()
-  const { allowlists, giant } = tables
-  const names = { allowlists, giant, guards, idempotency }
-  const tableWatch = new TableWatch(client.sdk, names)
   const spending = new Spending({ client, table: guards, counts: store.capacity, now })
-  const costs = new CostReads(() => monthlyCost(client, guards, now()))
-  let adopted = store.identity.adoption ?? 'partial'
-  let unserved = store.identity.unserved ?? 0
+  const { adoption: known = 'partial', unserved = 0 } = store.identity
+  const adopted: Adopted = { adoption: known, unserved }
   return {
     name: 'dynamodb',
     allowlists: {
@@ -147,29 +121,12 @@ function engineOf(
       ...(store.dax !== undefined && { dax: store.dax.state }),
     }),
     listCache: () => store.catalog.figures(),
-    async health() {
-      const input = { TableName: allowlists, Key: STORE_KEY }
-      const [dax, , cost] = await Promise.all([
-        store.dax?.look(input),
-        client.getItem('health', input),
-        costs.read(),
-      ])
-      const tableStatus = tableWatch.status()
-      const told = Object.keys(tableStatus).length > 0 ? { tableStatus } : {}
-      const facts = {
-        ...{ region, tables: names, ...told, adoption: adopted },
-        ...(unserved > 0 && { unservedRows: unserved }),
-        ...(cost !== undefined && { monthlyCost: cost }),
-        ...(dax !== undefined && { dax }),
-      }
-      if (probeIntervalMs === 0) return facts
-      const ageMs = await freshness.ageMs('allowlists')
-      return { ...facts, feedAgeMs: Number.isFinite(ageMs) ? ageMs : null }
-    },
+    health: healthReader(url, store, { freshness, probeIntervalMs, now, adopted }),
     async adopt(options) {
       const { isWhole: _, ...progress } = await adoption.look(Number.POSITIVE_INFINITY, options)
-      unserved = progress.unserved
-      await adoption.note((adopted = 'complete'), unserved)
+      adopted.unserved = progress.unserved
+      adopted.adoption = 'complete'
+      await adoption.note('complete', progress.unserved)
       return progress
     },
     async close() {

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FullEngine } from '../engine.js'
-import { CacheLink } from './cache/link.js'
+import { type CacheEnvironmentOptions, CacheLink } from './cache/link.js'
 import { DEFAULT_EMBEDDED } from './defaults.js'
 import { EmbeddedFleet } from './fleet/store.js'
+import { guardPorts } from './guard-ports.js'
 import { diskUse } from './lmdb/disk-use.js'
-import type { EnvironmentOptions } from './lmdb/environment.js'
+import type { Environment, EnvironmentOptions } from './lmdb/environment.js'
 import { closeOnExit, createGate, type ExitGate } from './lmdb/exit-gate.js'
-import { lookingFirst } from './lmdb/look-first.js'
 import { openToOthers } from './lmdb/private-files.js'
 import { mainDirectory } from './lmdb/store-directory.js'
 import { storedSecret } from './lmdb/stored-secret.js'
@@ -41,92 +41,32 @@ interface EmbeddedHealth {
 export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
   const temporary = options.directory === undefined ? temporaryDirectory() : undefined
   const directory = options.directory ?? temporary!.path
-  const settings: EnvironmentOptions = {
-    directory: mainDirectory(directory),
-    isShared: temporary === undefined,
-    // A temporary store does not outlive the process, so it does not wait for the disk.
-    durability: temporary === undefined ? (options.durability ?? DEFAULT_EMBEDDED.durability) : 'process',
-    minFreeBytes: options.minFreeBytes ?? DEFAULT_EMBEDDED.minFreeBytes,
-    maxLogBytes: options.maxLogBytes ?? DEFAULT_EMBEDDED.maxLogBytes,
-    gate: options.gate ?? createGate(),
-    ...(options.maxSizeBytes === undefined ? {} : { maxSizeBytes: options.maxSizeBytes }),
-  }
+  const isTemporary = temporary !== undefined
+  const settings = settingsOf(directory, isTemporary, options)
+  const { gate } = settings
   const writeTimeoutMs = options.writeTimeoutMs ?? DEFAULT_EMBEDDED.writeTimeoutMs
   const stores = openStores(settings, { patienceMs: writeTimeoutMs })
-  const openGate = options.gate === undefined ? closeOnExit(settings.gate) : () => {}
+  const openGate = options.gate === undefined ? closeOnExit(gate) : () => {}
   const { environment } = stores
-  const isHere = (options.writes ?? (temporary === undefined ? 'thread' : 'here')) === 'here'
+  const isHere = (options.writes ?? (isTemporary ? 'here' : 'thread')) === 'here'
   const writer = new Writer(settings, environment, writeTimeoutMs)
-  const forward: Writer['forward'] = isHere
-    ? (_, local) => local
-    : (name, local, verbs) => writer.forward(name, local, verbs)
-  const limitsDurability =
-    temporary === undefined ? (options.limitsDurability ?? DEFAULT_EMBEDDED.limitsDurability) : 'process'
-  const counterSettings = () => ({
-    ...settings,
-    durability: limitsDurability,
-    directory: countersDirectory(directory, limitsDurability),
-  })
+  const ports = guardPorts(
+    stores,
+    isHere ? (_, local) => local : (name, local, verbs) => writer.forward(name, local, verbs),
+  )
+  const counterSettings = () => countersOf(directory, isTemporary, settings, options)
   const counters = isHere
     ? new LimitsHere(counterSettings)
-    : new LimitLink(counterSettings, settings.gate, writeTimeoutMs)
-  const cache = new CacheLink(
-    () => ({
-      // No limit on the file size: an LMDB file never shrinks, so a full one would refuse writes for ever.
-      ...{ ...settings, maxSizeBytes: Number.POSITIVE_INFINITY },
-      // Cached entries may be lost in a crash of the system.
-      durability: 'process',
-      directory: bootDirectory(join(directory, 'cache')),
-      origin: randomUUID(),
-      maxBytes: options.cacheMaxBytes ?? DEFAULT_EMBEDDED.cacheMaxBytes,
-    }),
-    writeTimeoutMs,
-    isHere,
-  )
-  const { gate } = settings
+    : new LimitLink(counterSettings, gate, writeTimeoutMs)
+  const cache = new CacheLink(() => cacheOf(directory, settings, options), writeTimeoutMs, isHere)
   return {
     name: 'embedded',
     directory,
     gate,
     answersFromMemory: true,
-    allowlists: {
-      lists: forward('lists', stores.lists, ['create', 'update', 'delete', 'changeAll']),
-      members: forward('members', stores.members, ['add', 'remove']),
-      checks: stores.checks,
-      bulk: stores.bulk,
-      changes: stores.changes,
-      index: forward('index', stores.index, ['claim', 'renew', 'publish', 'abandon', 'putPage', 'countUses']),
-      upkeep: lookingFirst(forward('upkeep', stores.upkeep, ['sweep'])),
-    },
-    keys: forward('keys', stores.keys, ['add', 'remove', 'unlock']),
-    sessions: lookingFirst(forward('sessions', stores.sessions, ['swap', 'sweep'])),
-    limits: {
-      counters,
-      configs: forward('limitConfigs', stores.limitConfigs, [
-        'write',
-        'remove',
-        'writeEntity',
-        'removeEntity',
-        'changeAll',
-        'migrate',
-        'secret',
-      ]),
-      usage: forward('usage', stores.usage, ['count', 'drop']),
-    },
-    idempotency: forward('idempotency', stores.idempotency, [
-      'take',
-      'complete',
-      'fail',
-      'release',
-      'extend',
-      'remove',
-      'deleteExpired',
-    ]),
-    codes: lookingFirst(forward('codes', stores.codes, ['put', 'attempt', 'revoke', 'sweep'])),
-    tokens: lookingFirst(forward('tokens', stores.tokens, ['revoke', 'sweep'])),
+    ...ports,
+    limits: { ...ports.limits, counters },
     keptSecret: (name) => storedSecret(directory, name),
-    audit: lookingFirst(forward('audit', stores.audit, ['append', 'sweep'])),
-    locks: lookingFirst(forward('locks', stores.locks, ['acquire', 'extend', 'release', 'remove', 'sweep'])),
     cache,
     fleet: new EmbeddedFleet(join(mainDirectory(directory), 'fleet')),
     warnings: rightsWarnings(directory),
@@ -137,19 +77,7 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
     }),
     refresh: () => environment.refresh(),
     listCache: () => stores.catalog.cacheFigures(),
-    health() {
-      environment.refresh()
-      environment.settings.get('format')
-      const { freeBytes } = diskUse(directory)
-      const warnings = [...rightsWarnings(directory)]
-      if (freeBytes < settings.minFreeBytes)
-        warnings.push(`fewer than ${settings.minFreeBytes} bytes are free on the disk: writes are refused`)
-      return {
-        sizeBytes: environment.sizeBytes,
-        freeBytes,
-        ...(warnings.length > 0 && { warnings }),
-      }
-    },
+    health: () => healthOf(directory, environment),
     figures: () => ({ diskUse: diskUse(directory) }),
     async close() {
       const ended = [await counters.close(), await cache.close(), await writer.close()]
@@ -160,6 +88,61 @@ export function openEmbedded(options: EmbeddedOptions = {}): EmbeddedEngine {
       temporary?.remove()
     },
   }
+}
+
+function settingsOf(
+  directory: string,
+  isTemporary: boolean,
+  { durability, minFreeBytes, maxLogBytes, maxSizeBytes, gate }: EmbeddedOptions,
+): EnvironmentOptions {
+  return {
+    directory: mainDirectory(directory),
+    isShared: !isTemporary,
+    // A temporary store does not outlive the process, so it does not wait for the disk.
+    durability: isTemporary ? 'process' : (durability ?? DEFAULT_EMBEDDED.durability),
+    minFreeBytes: minFreeBytes ?? DEFAULT_EMBEDDED.minFreeBytes,
+    maxLogBytes: maxLogBytes ?? DEFAULT_EMBEDDED.maxLogBytes,
+    gate: gate ?? createGate(),
+    ...(maxSizeBytes === undefined ? {} : { maxSizeBytes }),
+  }
+}
+
+function countersOf(
+  directory: string,
+  isTemporary: boolean,
+  settings: EnvironmentOptions,
+  { limitsDurability = DEFAULT_EMBEDDED.limitsDurability }: EmbeddedOptions,
+): EnvironmentOptions {
+  const durability = isTemporary ? 'process' : limitsDurability
+  return { ...settings, durability, directory: countersDirectory(directory, durability) }
+}
+
+function cacheOf(
+  directory: string,
+  settings: EnvironmentOptions,
+  { cacheMaxBytes = DEFAULT_EMBEDDED.cacheMaxBytes }: EmbeddedOptions,
+): CacheEnvironmentOptions {
+  return {
+    ...settings,
+    // No limit on the file size: an LMDB file never shrinks, so a full one would refuse writes for ever.
+    maxSizeBytes: Number.POSITIVE_INFINITY,
+    // Cached entries may be lost in a crash of the system.
+    durability: 'process',
+    directory: bootDirectory(join(directory, 'cache')),
+    origin: randomUUID(),
+    maxBytes: cacheMaxBytes,
+  }
+}
+
+function healthOf(directory: string, environment: Environment): EmbeddedHealth {
+  environment.refresh()
+  environment.settings.get('format')
+  const { minFreeBytes } = environment.options
+  const { freeBytes } = diskUse(directory)
+  const warnings = [...rightsWarnings(directory)]
+  if (freeBytes < minFreeBytes)
+    warnings.push(`fewer than ${minFreeBytes} bytes are free on the disk: writes are refused`)
+  return { sizeBytes: environment.sizeBytes, freeBytes, ...(warnings.length > 0 && { warnings }) }
 }
 
 /** Permissions are only reported, never changed: another program may rely on them. */

@@ -1,5 +1,5 @@
 import { IMPORT_MODES, type JsonObject } from '../../guards/allowlist/types.js'
-import { closed, count, isoTime, oneOf, page, pageOf, shared, yesOrNo } from '../common.js'
+import { closed, count, isoTime, oneOf, page, pageOf, shared, shortLimit, yesOrNo } from '../common.js'
 import { operations } from '../operation.js'
 import { listInPath } from '../reach.js'
 import { Type } from '../typebox.js'
@@ -177,7 +177,7 @@ export const IMPORT_STATUS = operations('import and export', {
     scope: 'read',
     reach: listInPath,
     params: { id: listId },
-    query: { limit: Type.Optional(Type.Integer({ description: 'At most 100; 20 when absent' })) },
+    query: { limit: shortLimit },
     answers: {
       200: ['The latest first', Type.Object({ items: Type.Array(shared(ImportStatus)) }, closed)],
     },
@@ -200,7 +200,7 @@ export const SAMPLES = operations('members', {
     // The handler looks at the base list too.
     reach: listInPath,
     params: { id: listId },
-    query: { limit: Type.Optional(Type.Integer({ description: 'At most 100; 20 when absent' })) },
+    query: { limit: shortLimit },
     answers: {
       200: [
         'Some who pass',

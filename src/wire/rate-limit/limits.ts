@@ -1,4 +1,4 @@
-import { byName, closed, degraded, iso8601, listing, oneOf, pageOf } from '../common.js'
+import { byName, closed, degraded, iso8601, listing, oneOf, pageOf, shortLimit } from '../common.js'
 import { operations } from '../operation.js'
 import { resourceInBody, resourceInPath, resourceInQuery } from '../reach.js'
 import { Type } from '../typebox.js'
@@ -149,7 +149,7 @@ export const LIMITS = operations('limits', {
     reach: 'filtered',
     query: {
       resource: Type.Optional(resource),
-      limit: Type.Optional(Type.Integer({ description: 'At most 100; 20 when absent' })),
+      limit: shortLimit,
     },
     answers: { 200: ['Most denied first', TopDenied] },
   },

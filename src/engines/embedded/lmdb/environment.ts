@@ -1,8 +1,8 @@
-import { statfsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RootDatabase } from 'lmdb'
 import { CatracaError } from '../../../core/errors.js'
-import { every, soon } from '../../../core/timers.js'
+import { every } from '../../../core/timers.js'
 import type { Durability } from '../options.js'
 import { CommitLock, holding } from './commit-lock.js'
 import { inspectDataFile } from './data-file.js'
@@ -12,7 +12,9 @@ import { storeError } from './failures.js'
 import { giveToOwner, refuseNetworkFileSystem } from './file-system.js'
 import { openLmdb, sameNumber } from './open-lmdb.js'
 import { makeDirectory } from './private-files.js'
+import { Room } from './room.js'
 import { usedBytes } from './used-bytes.js'
+import { WriteGroup } from './write-group.js'
 
 /** Increased when the layout changes. A store with a higher number is refused. */
 export const FORMAT_VERSION = 1
@@ -43,13 +45,6 @@ export interface Opening {
   patienceMs?: number
 }
 
-interface PendingChange {
-  change: () => unknown
-  isFreeing: boolean
-  resolve(result: unknown): void
-  reject(error: unknown): void
-}
-
 const ABORTABLE_SYNC_COMMIT = 0x3
 const NO_DISK_FLUSH = 0x10000
 const SYNC_INTERVAL_MS = 1000
@@ -60,11 +55,6 @@ const SYNC_INTERVAL_MS = 1000
 export const MAP_BYTES = 2 ** 40
 
 export const MAX_READERS = 1024
-
-/** How long a measurement of free disk space is reused: too short to fill `minFreeBytes` of a disk. */
-const ROOM_INTERVAL_MS = 10
-/** LMDB copies the pages that it changes, so deletes need some space too. Deletes may use all free space but this. */
-const RESERVED_BYTES = 4 * 1024 * 1024
 
 /** Key in `counters`. No list has the number 0. */
 const PULSE = new Uint8Array(4)
@@ -84,11 +74,8 @@ export class Environment extends Databases {
   private syncing: Promise<void> = Promise.resolve()
   private readonly syncTimer: NodeJS.Timeout | undefined
   private broken = false
-  /** Until this time of `performance.now()`, the disk is assumed to have enough free space. */
-  private roomUntil = 0
-  /** The same within `maxSizeBytes`, of a file that is larger. */
-  private roomInsideUntil = 0
-  private waiting: PendingChange[] = []
+  private readonly room: Room
+  private readonly group = new WriteGroup((change, isFreeing) => this.writeNow(change, isFreeing))
   private readonly commitFlags: number
 
   private constructor(
@@ -97,6 +84,13 @@ export class Environment extends Databases {
     readonly options: EnvironmentOptions,
   ) {
     super(root)
+    this.room = new Room(options, {
+      sizeBytes: () => this.sizeBytes,
+      usedBytes: () => {
+        this.root.resetReadTxn()
+        return usedBytes(this.root, this.databases)
+      },
+    })
     this.commitFlags = ABORTABLE_SYNC_COMMIT | (options.durability === 'disk' ? 0 : NO_DISK_FLUSH)
     if (options.durability === 'process') {
       this.syncTimer = every(() => this.sync(), SYNC_INTERVAL_MS).unref()
@@ -173,52 +167,19 @@ export class Environment extends Databases {
    * not at all. Resolves when the change is as durable as `durability` says.
    */
   write<T>(change: () => T): Promise<T> {
-    return this.enqueue(change, false)
+    return this.group.add(change, false)
   }
 
   /** Like `write`, for changes that delete or return something. They are allowed when the store is full. */
   free<T>(change: () => T): Promise<T> {
-    return this.enqueue(change, true)
-  }
-
-  private enqueue<T>(change: () => T, isFreeing: boolean): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.waiting.push({ change, isFreeing, resolve: resolve as (result: unknown) => void, reject })
-      if (this.waiting.length === 1) soon(() => this.commitWaiting())
-    })
-  }
-
-  /** A commit costs far more than a change, so pending changes share one. */
-  private commitWaiting(): void {
-    const group = this.waiting
-    this.waiting = []
-    try {
-      const isFreeing = group.every((one) => one.isFreeing)
-      const results = this.writeNow(() => group.map(({ change }) => change()), isFreeing)
-      group.forEach(({ resolve }, i) => {
-        resolve(results[i])
-      })
-    } catch (error) {
-      if (group.length === 1) group[0]!.reject(error)
-      else for (const one of group) this.commitAlone(one)
-    }
-  }
-
-  /**
-   * One change of the group failed, which aborted the others too. Each is committed again in a separate transaction.
-   */
-  private commitAlone({ change, isFreeing, resolve, reject }: PendingChange): void {
-    try {
-      resolve(this.writeNow(change, isFreeing))
-    } catch (error) {
-      reject(error)
-    }
+    return this.group.add(change, true)
   }
 
   /** Like `write`, immediately and in a separate transaction. */
   writeNow<T>(change: () => T, isFreeing = false): T {
     this.assertOpen()
-    this.assertRoom(isFreeing)
+    this.assertSound()
+    this.room.assert(isFreeing)
     this.isUnsynced = true
     let ended = false
     try {
@@ -292,18 +253,9 @@ export class Environment extends Databases {
     return pageSize * (lastPageNumber + 1)
   }
 
-  /** The file never shrinks, so beyond the limit only what is used of it counts. That takes longer than a small write. */
-  private isBeyond(maxSizeBytes: number): boolean {
-    if (this.sizeBytes <= maxSizeBytes || performance.now() < this.roomInsideUntil) return false
-    this.root.resetReadTxn()
-    if (usedBytes(this.root, this.databases) > maxSizeBytes) return true
-    this.roomInsideUntil = performance.now() + ROOM_INTERVAL_MS
-    return false
-  }
-
   async close(): Promise<void> {
     if (this.closed) return
-    if (this.waiting.length > 0) this.commitWaiting()
+    this.group.commit()
     clearInterval(this.syncTimer)
     if (this.options.durability === 'process') await this.sync()
     this.closed = true
@@ -327,29 +279,12 @@ export class Environment extends Databases {
     if (this.closed) throw new CatracaError('CLOSED', 'this instance was closed')
   }
 
-  /** Checked before a commit, because LMDB does not recover well when space runs out in the middle of one. */
-  private assertRoom(isFreeing: boolean): void {
-    const { maxSizeBytes, minFreeBytes, directory } = this.options
-    if (this.broken) {
-      throw new CatracaError(
-        'STORE_UNUSABLE',
-        `${directory}: an earlier write failed in the file system; restart to write again`,
-      )
-    }
-    if (performance.now() >= this.roomUntil) {
-      const { bavail, bsize } = statfsSync(directory)
-      const freeBytes = bavail * bsize
-      if (freeBytes < (isFreeing ? Math.min(minFreeBytes, RESERVED_BYTES) : minFreeBytes)) {
-        throw new CatracaError(
-          'STORE_FULL',
-          `${directory}: fewer than ${minFreeBytes} bytes are free on the disk`,
-        )
-      }
-      if (freeBytes >= minFreeBytes) this.roomUntil = performance.now() + ROOM_INTERVAL_MS
-    }
-    if (!isFreeing && maxSizeBytes !== undefined && this.isBeyond(maxSizeBytes)) {
-      throw new CatracaError('STORE_FULL', `${directory} has reached its limit of ${maxSizeBytes} bytes`)
-    }
+  private assertSound(): void {
+    if (!this.broken) return
+    throw new CatracaError(
+      'STORE_UNUSABLE',
+      `${this.options.directory}: an earlier write failed in the file system; restart to write again`,
+    )
   }
 }
 

@@ -34,6 +34,8 @@ const PODS = 4
 /** Between two faults: time to recover, so that each finds the store at work. */
 const REST_MS = 2500
 const LONGEST_MS = 3000
+/** Far more than stopping takes, and what a pod does before it stops. */
+const STOP_MS = 200_000
 
 export interface CampaignSizes {
   seed: number
@@ -136,9 +138,9 @@ class Pod {
   async end(): Promise<void> {
     this.isOver = true
     this.say({ type: 'stop' })
-    const isStuck = await Promise.race([this.done.then(() => false), sleep(60_000, true)])
+    const isStuck = await Promise.race([this.done.then(() => false), sleep(STOP_MS, true)])
     if (isStuck) this.child.kill('SIGKILL')
-    demand(!isStuck, `pod ${this.plan.pod} did not stop within 60 s`)
+    demand(!isStuck, `pod ${this.plan.pod} did not stop within ${STOP_MS} ms`)
   }
 }
 

@@ -7,13 +7,14 @@ import { lanesOf, owedRemovals, type Surroundings } from './lanes.js'
 
 /** One pod of a campaign: works on all capabilities until it is told to stop, and tells of every call. */
 const FLUSH_MS = 50
-const OPEN_MS = 30_000
+/** On a busy machine few of the attempts have the processor in time. */
+const OPEN_MS = 150_000
 const OPEN_REST_MS = 500
 const TICK_MS = 10
 /** A tick that comes later than this tells of a process that got no processor, was stopped, or was busy. */
 const PAUSE_MS = 50
 /** The faults are over, and the machine may be busy. */
-const SEND_MS = 30_000
+const SEND_MS = 60_000
 const REST_MS: Record<Lane, number> = {
   ...{ allowlists: 15, limits: 20, local: 20, idempotency: 40, locks: 15, codes: 50, cache: 5, audit: 1000 },
 }

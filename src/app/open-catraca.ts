@@ -1,7 +1,9 @@
 import { systemClock } from '../core/clock.js'
 import type { Bounds } from '../core/coalesced-read.js'
 import { DEFAULT_MAX_SERIES } from '../core/figures.js'
+import { DEFAULT_SWEEP_INTERVAL_MS } from '../core/timers.js'
 import type { Engine, EnginePorts, GuardName } from '../engines/engine.js'
+import { DEFAULT_STORE } from '../engines/registry.js'
 import type { KeptKeys } from '../guards/access/kept-keys.js'
 import { Sessions } from '../guards/access/sessions/index.js'
 import { CheckFigures } from '../guards/allowlist/check-figures.js'
@@ -86,9 +88,6 @@ export type CatracaOn<E extends Engine> = {
 
 /** An instance with any guards. */
 export type AnyCatraca = CatracaOn<Engine>
-
-const DEFAULT_STORE = 'embedded:./catraca-data'
-const DEFAULT_SWEEP_INTERVAL_MS = 10_000
 
 type AnyOptions = OpenOptions & Partial<OwnEngineOptions>
 

@@ -1,8 +1,10 @@
 import { DEFAULT_MAX_SERIES } from '../core/figures.js'
 import { LOG_LEVELS } from '../core/log-levels.js'
+import { DEFAULT_SWEEP_INTERVAL_MS } from '../core/timers.js'
 import { DEFAULT_DYNAMODB, DYNAMODB_PROFILE_NAMES } from '../engines/dynamodb/defaults.js'
 import { DEFAULT_EMBEDDED } from '../engines/embedded/defaults.js'
 import { DEFAULT_REDIS } from '../engines/redis/defaults.js'
+import { DEFAULT_STORE } from '../engines/registry.js'
 import { SIGN_IN_DEFAULTS } from '../guards/access/sign-in-options.js'
 import { DEFAULT_LAST_KNOWN } from '../guards/allowlist/last-known/options.js'
 import { DEFAULT_MEMBERSHIP } from '../guards/allowlist/membership/options.js'
@@ -95,7 +97,7 @@ const HOUR_MS = 3_600_000
 
 /** The shape of this table is the shape of the configuration file. */
 export const SCHEMA = {
-  store: setting(storeUrl, 'embedded:./catraca-data', {
+  store: setting(storeUrl, DEFAULT_STORE, {
     flag: '--store',
     description: 'Where the data is. Relative directories start at the working directory.',
   }),
@@ -607,7 +609,7 @@ export const SCHEMA = {
     diskCopyMaxBytes: setting(integer(MIB, 1024 * 1024 * MIB), DEFAULT_LAST_KNOWN.maxDiskBytes, {
       description: 'Lists that would make the copy on disk larger are left out; those used last come first.',
     }),
-    sweepIntervalMs: setting(integer(100, HOUR_MS), 10_000, {
+    sweepIntervalMs: setting(integer(100, HOUR_MS), DEFAULT_SWEEP_INTERVAL_MS, {
       env: 'CATRACA_SWEEP_INTERVAL_MS',
       description:
         'How often the sweeper removes expired members and records, deleted lists, abandoned imports and unused limit counters.',

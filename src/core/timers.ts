@@ -1,5 +1,8 @@
 import { isPromise } from './maybe-promise.js'
 
+/** How often what has expired is removed from the stores. */
+export const DEFAULT_SWEEP_INTERVAL_MS = 10_000
+
 type Report = (error: unknown) => void
 
 /** A server reports to its own log; a library can only emit a warning. */

@@ -25,6 +25,9 @@ type AnyEntry = EngineEntry<{ engine: string }, object>
 const entryOf = ({ engine }: { engine: string }): AnyEntry => ENTRIES[engine as Name] as unknown as AnyEntry
 const ALL = Object.values(ENTRIES) as unknown as readonly AnyEntry[]
 
+/** For who names no store. */
+export const DEFAULT_STORE = 'embedded:./catraca-data'
+
 export const STORE_URL_FORMS: readonly string[] = ALL.flatMap(({ forms }) => forms)
 
 const SCHEMES = new Map(ALL.flatMap(({ schemes }) => Object.entries(schemes)))

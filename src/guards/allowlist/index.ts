@@ -23,7 +23,8 @@ import {
 } from './input.js'
 import { Lists, missing } from './lists.js'
 import { parseMemberInput } from './member-input.js'
-import { type Indexes, indexStatus } from './membership/indexes.js'
+import { indexStatus } from './membership/index-status.js'
+import type { Indexes } from './membership/indexes.js'
 import type {
   AllowlistEngine,
   CheckedList,

@@ -3,8 +3,9 @@ import { every, soon } from '../../../core/timers.js'
 import { Follower } from '../changes/follower.js'
 import type { ChangeFeed, ListRef, Position } from '../changes/port.js'
 import { readCustomerKey } from '../customer-key.js'
-import type { IndexStatus } from '../types.js'
+import { ListBuilds } from './list-builds.js'
 import { ListIndex } from './list-index.js'
+import { ListUses } from './list-uses.js'
 import { CorruptIndex, type LoadedSnapshot, loadSnapshot, manifestKey } from './load.js'
 import type { MembershipOptions } from './options.js'
 import type { IndexStore, Manifest } from './port.js'
@@ -47,32 +48,20 @@ export interface KeptImage {
 
 /** How long a list is not tried again after a failure. */
 const RETRY_MS = 1000
-/** Minimum time between two automatic builds of a list: a build without effect must not be repeated at once. */
-const BUILD_REST_MS = 200
 /** How long a list is not loaded again after it was evicted. */
 const DROPPED_REST_MS = 2000
-
-/** How often a list was checked since the uses were last stored. */
-interface ListUse {
-  readonly listId: string
-  count: number
-}
 
 /** The lists in memory: loads, follows, replaces and evicts them. */
 export class Indexes {
   readonly verified: VerificationCache
+  readonly uses: ListUses
+  private readonly builds: ListBuilds
   private readonly loaded = new Map<number, ListIndex>()
   private readonly wanted = new Set<number>()
   private readonly loading = new Map<number, Promise<void>>()
-  private readonly building = new Map<number, { full: boolean; done: Promise<void> }>()
   private readonly retryAt = new Map<number, number>()
-  private readonly builtAtMs = new Map<number, number>()
   private readonly follower: Follower
   private readonly timer: NodeJS.Timeout
-  private uses = new Map<string, ListUse>()
-  /** Mostly, the list of one check is that of the next. */
-  private lastUse: ListUse | undefined
-  private readonly builds = { built: 0, failed: 0 }
   private useCounter = 0
   /** Images that were last known to be complete before this time do not answer. */
   private staleBeforeMs = Number.NEGATIVE_INFINITY
@@ -81,6 +70,11 @@ export class Indexes {
   constructor(private readonly parts: IndexesParts) {
     const { options, changes, report } = parts
     this.verified = new VerificationCache(options.verificationEntries, options.verificationTtlMs)
+    this.uses = new ListUses(parts.index)
+    this.builds = new ListBuilds({
+      build: (list, full) => parts.build(list, full),
+      onBuilt: (list) => (this.closed ? undefined : this.load(list, false)),
+    })
     this.follower = new Follower(changes, options.compareIntervalMs, (error) =>
       report('following changes failed', error),
     )
@@ -119,17 +113,11 @@ export class Indexes {
   }
 
   countUse(listId: string): void {
-    if (this.parts.options.maxBytes === 0) return
-    if (listId !== this.lastUse?.listId) {
-      const before = this.uses.get(listId)
-      this.lastUse = before ?? { listId, count: 0 }
-      if (before === undefined) this.uses.set(listId, this.lastUse)
-    }
-    this.lastUse!.count++
+    if (this.parts.options.maxBytes > 0) this.uses.count(listId)
   }
 
   get(incarnation: number): { index: ListIndex | undefined; building: boolean } {
-    return { index: this.loaded.get(incarnation), building: this.building.has(incarnation) }
+    return { index: this.loaded.get(incarnation), building: this.builds.isRunning(incarnation) }
   }
 
   /** Whether the image may be behind the store by more than it may be. */
@@ -168,7 +156,15 @@ export class Indexes {
       lastBuildAt = Math.max(lastBuildAt ?? 0, index.manifest.builtAt)
     }
     const { listCount: lists, sizeBytes: bytes } = this
-    return { lists, bytes, overlayEntries, staleLists, feedLagMs, builds: { ...this.builds }, lastBuildAt }
+    return {
+      lists,
+      bytes,
+      overlayEntries,
+      staleLists,
+      feedLagMs,
+      builds: { ...this.builds.counts },
+      lastBuildAt,
+    }
   }
 
   /** Ids of the lists in memory. */
@@ -319,9 +315,7 @@ export class Indexes {
 
   private build(list: ListRef, full: boolean): void {
     const { options, report } = this.parts
-    if (options.build === 'off' || this.closed || this.building.has(list.incarnation)) return
-    const builtAtMs = this.builtAtMs.get(list.incarnation) ?? Number.NEGATIVE_INFINITY
-    if (performance.now() - builtAtMs < BUILD_REST_MS) return
+    if (options.build === 'off' || this.closed || this.builds.rests(list)) return
     void this.rebuild(list, full).catch((error: unknown) =>
       report(`building the index of ${list.id} failed`, error),
     )
@@ -329,28 +323,7 @@ export class Indexes {
 
   /** Builds the list's snapshot and loads it. Joins a running build that does at least as much. */
   rebuild(list: ListRef, full: boolean): Promise<void> {
-    const running = this.building.get(list.incarnation)
-    if (running !== undefined && (running.full || !full)) return running.done
-    const before = running?.done.catch(() => {}) ?? Promise.resolve()
-    const done = before
-      .then(() => this.parts.build(list, full))
-      .then(
-        () => {
-          this.builds.built++
-        },
-        (error: unknown) => {
-          this.builds.failed++
-          throw error
-        },
-      )
-      .finally(() => {
-        if (this.building.get(list.incarnation)?.done === done) this.building.delete(list.incarnation)
-        if (this.builtAtMs.size >= 10_000) this.builtAtMs.clear()
-        this.builtAtMs.set(list.incarnation, performance.now())
-      })
-      .then(() => (this.closed ? undefined : this.load(list, false)))
-    this.building.set(list.incarnation, { full, done })
-    return done
+    return this.builds.start(list, full)
   }
 
   /** Another process may have built a snapshot: compares the loaded version with the stored one. */
@@ -397,23 +370,11 @@ export class Indexes {
     this.retryAt.set(incarnation, until)
   }
 
-  /** Saves this process's use counts since the last call. */
-  async saveUses(): Promise<void> {
-    const { uses } = this
-    if (uses.size === 0) return
-    this.uses = new Map()
-    this.lastUse = undefined
-    await this.parts.index.countUses(new Map(Array.from(uses, ([id, { count }]) => [id, count])))
-  }
-
   async close(): Promise<void> {
     this.closed = true
     clearInterval(this.timer)
     this.follower.close()
-    await Promise.allSettled([
-      ...this.loading.values(),
-      ...[...this.building.values()].map(({ done }) => done),
-    ])
+    await Promise.allSettled([...this.loading.values(), this.builds.ended()])
   }
 }
 
@@ -424,32 +385,4 @@ export class Indexes {
 function lagMs({ behind, freshAtMs }: ListIndex, nowMs: number, isImmediate: boolean): number {
   if (isImmediate && (!behind || freshAtMs < 0)) return 0
   return nowMs - Math.max(0, freshAtMs)
-}
-
-/** The number of log entries that a list's image contains, over all logs. */
-const entriesOf = (position: Position | undefined): number =>
-  (position ?? []).reduce((sum, { sequence }) => sum + sequence, 0)
-
-/** The index status of a list, from memory and store. */
-export function indexStatus(
-  list: ListRef,
-  indexes: Indexes,
-  manifest: Manifest | undefined,
-  builder: string | undefined,
-): IndexStatus {
-  const { index, building } = indexes.get(list.incarnation)
-  const status: IndexStatus = {
-    allowlistId: list.id,
-    state: index === undefined ? 'absent' : index.isUsable ? 'loaded' : 'behind',
-    building: building || builder !== undefined,
-    pages: manifest?.pages.length ?? 0,
-    sizeBytes: index?.sizeBytes ?? manifest?.sizeBytes ?? 0,
-    customers: manifest?.customers ?? 0,
-    position: entriesOf(index?.position ?? manifest?.position),
-    overlaySize: index?.overlaySize ?? 0,
-    ...(index !== undefined && { feedLagMs: indexes.feedLagMs(index) }),
-  }
-  if (manifest === undefined) return status
-  const { builtAt, tookMs, rebuiltPages } = manifest
-  return { ...status, lastBuild: { at: new Date(builtAt).toISOString(), tookMs, rebuiltPages } }
 }

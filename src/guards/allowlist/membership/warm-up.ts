@@ -47,7 +47,7 @@ export class UseCounts {
 
   private async save(): Promise<void> {
     try {
-      await this.indexes.saveUses()
+      await this.indexes.uses.save()
     } catch (error) {
       this.report('saving the usage counts of lists failed', error)
     }

@@ -46,11 +46,7 @@ async function confirmations(
 }
 
 /** `atLeast`: the token of a write that the answers must contain. Without it, messages of the write may come later. */
-async function allowed(
-  { allowlists }: Catraca,
-  ids: readonly string[],
-  atLeast?: string,
-): Promise<string[]> {
+async function allowed({ allowlists }: Catraca, ids: readonly string[], atLeast?: string): Promise<string[]> {
   const fresh = atLeast === undefined ? {} : { atLeast }
   const answers = await Promise.all(ids.map((id) => allowlists.check(id, ['vip'], fresh)))
   return answers.filter(({ overallAllowed }) => overallAllowed).map(({ customerId }) => customerId)

@@ -1,4 +1,4 @@
--- Checks of random customers, half of them members. Arguments: key, members, separator between the two lists.
+-- Checks of random customers, half of them members. Arguments: key, members.
 local requests = {}
 local next_request = 0
 local PREPARED = 100000
@@ -9,12 +9,12 @@ local function customer(i)
 end
 
 function init(args)
-  local key, members, separator = args[1], tonumber(args[2]), args[3]
+  local key, members = args[1], tonumber(args[2])
   local headers = { ["authorization"] = "Bearer " .. key }
   math.randomseed(20240613)
   for n = 1, PREPARED do
     local i = math.random(0, 2 * members - 1)
-    local path = "/customers/" .. customer(i) .. "/check?allowlists=vip" .. separator .. "wave"
+    local path = "/customers/" .. customer(i) .. "/check?allowlists=vip,wave"
     requests[n] = wrk.format("GET", path, headers)
   end
 end

@@ -42,7 +42,7 @@ type Way = 'on' | 'off'
 async function measure(servers: Record<Way, PinnedServer>, key: string): Promise<Record<Way, Turn[]>> {
   const turns: Record<Way, Turn[]> = { on: [], off: [] }
   const run = (way: Way, forSeconds: number) =>
-    loadByWrk(LOAD_CORE, forSeconds, servers[way].url, script, [key, String(members), ','])
+    loadByWrk(LOAD_CORE, forSeconds, servers[way].url, script, [key, String(members)])
   for (const way of ['on', 'off'] as const) {
     for (let served = 0; served < WARM_UP_REQUESTS; ) served += (await run(way, 1)).requests
   }

@@ -1,16 +1,17 @@
 /**
- * The fast way of answering a plain check must not be told from the ordinary one. Random requests, most of them nearly
+ * The fast way of answering hot operations must not be told from the ordinary one. Random requests, most of them nearly
  * right, go to two servers over one store: one that answers on the raw connection, and one without a fast path.
  * Status, headers, body and what happens to the connection must be the same.
  * Arguments: --requests 1000000 --seed 1
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { pino } from 'pino'
-import { type Catraca, openCatraca } from '../../src/app/open-catraca.js'
+import type { Catraca } from '../../src/app/open-catraca.js'
 import { seeded } from '../../src/cli/load/arrivals.js'
 import { CatracaError } from '../../src/core/errors.js'
 import { hashKey } from '../../src/guards/access/index.js'
 import { type RunningServer, startServer } from '../../src/server/index.js'
+import { openPatiently } from '../../test/support/patient.js'
 import { HttpLine } from '../support/http-line.js'
 import { BROKEN, DOWN, KEYS, type Random, randomRequest, SLOW } from '../support/http-requests.js'
 import { demand, type Figures, whenStarted } from '../support/proof.js'
@@ -30,6 +31,7 @@ const TURNS_IN_QUEUE = 400
 /** As much as a server parses at once. */
 const SMALL_PIECE = 512
 const LAST_TURNS = 20_000
+const HOUR_MS = 3_600_000
 const PROBE = 'GET /live HTTP/1.1\r\nHost: x\r\nx-request-id: probe\r\n\r\n'
 
 /** The pieces in which a caller sends its requests, and whether it still speaks after them. */
@@ -86,12 +88,17 @@ function normal(said: string): string {
     .split(/(?=HTTP\/1\.1 \d{3} )/)
     .map((answer) => {
       const id = /"requestId":"([0-9a-f]{12}-\w+)"/.exec(answer)?.[1] ?? ''
+      const bytes = answer.length - answer.indexOf('\r\n\r\n') - 4
       return answer
         .replace(/^Date: .*$/m, 'Date')
-        .replace(/"checkedAt":"[^"]+"/g, '"checkedAt"')
+        .replace(/"(checkedAt|leaseId)":"[^"]+"/g, '"$1"')
+        .replace(/"(ageMs|remaining|resetMs|retryAfterMs)":\d+/g, '"$1"')
+        .replace(/(;r=|;t=|retry-after: |again in )\d+/g, '$1')
         .replace(/x-request-id: [0-9a-f]{12}-\w+/, 'x-request-id: new')
         .replace(/"requestId":"[0-9a-f]{12}-\w+"/, '"requestId":"new"')
-        .replace(/content-length: (\d+)/, (_, length) => `content-length: ${Number(length) - id.length}`)
+        .replace(/content-length: (\d+)/, (_, length) =>
+          Number(length) === bytes ? 'content-length' : `content-length: ${Number(length) - id.length}`,
+        )
     })
     .join('')
 }
@@ -122,14 +129,17 @@ function troubled({ allowlists }: Catraca): void {
   })
 }
 
+const APP_SCOPES = ['check', 'limits', 'cache', 'locks', 'idempotency', 'tokens:check'] as const
+
 const bootstrapKeys = () => [
-  { name: 'app', scopes: ['check' as const], hash: hashKey(KEYS.app) },
+  { name: 'app', scopes: [...APP_SCOPES], hash: hashKey(KEYS.app) },
   { name: 'reader', scopes: ['read' as const], hash: hashKey(KEYS.reader) },
 ]
 
 export async function run(given: Partial<Sizes>): Promise<Figures> {
   const { requests, seed } = { ...SIZES, ...given }
-  const catraca = await openCatraca({ store: 'memory:' })
+  const cache = { spaces: [{ name: 'space', ttlMs: HOUR_MS }] }
+  const catraca = await openPatiently({ store: 'memory:', cache })
   const logger = pino({ level: 'silent' })
   const servers: RunningServer[] = []
   try {
@@ -137,6 +147,10 @@ export async function run(given: Partial<Sizes>): Promise<Figures> {
     const config = { strategy: 'PERCENTAGE', percentage: 1 } as const
     await catraca.allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
     await catraca.allowlists.add('vip', 'ana')
+    const limits = { rpm: { capacity: 1_000_000, refillPeriodSeconds: 1 } }
+    await catraca.limits.setConfig({ level: 'system', resource: 'api' }, { limits })
+    await catraca.cache.set('space', 'known', { name: 'Zo\u00eb', many: 'x'.repeat(300) })
+    await catraca.tokens.revoke({ jti: 'gone', expiresAt: new Date(Date.now() + HOUR_MS) })
     troubled(catraca)
     for (const checkFastPath of PATHS) {
       servers.push(await startServer(catraca, { port: 0, logger, bootstrapKeys, checkFastPath }))

@@ -1,4 +1,4 @@
-/** Random requests around a plain check: mostly right, often a little wrong, now and then hostile. */
+/** Random requests around direct calls, half of them checks: mostly right, often a little wrong, now and then hostile. */
 export type Random = () => number
 
 export const KEYS = { app: 'ctr_of-an-app', reader: 'ctr_of-a-reader' }
@@ -130,6 +130,86 @@ const REQUEST_IDS = [
 /** As many headers as fit, so short that Node stops counting them. */
 const manyHeaders = (count: number): string[] => new Array<string>(count).fill('a:')
 
+/** Calls of other hot operations, whose answers do not depend on those before. */
+const CALLS: readonly [line: string, body?: unknown][] = [
+  ['GET /revoked-tokens/gone'],
+  ['GET /revoked-tokens/fresh'],
+  ['GET /cache/space/known'],
+  ['GET /cache/space/missing'],
+  ['GET /cache/nope/known'],
+  ['PUT /cache/space/other', { value: { many: [1, 2.5, null, 'x'] } }],
+  ['POST /check', { customerIds: ['ana', 'zoe'], allowlists: ['vip', 'wave'] }],
+  ['POST /check', { customerIds: ['a b'], allowlists: ['vip'] }],
+  ['POST /limits/acquire', { entity: 'ana', resource: 'api' }],
+  ['POST /limits/acquire', { entity: 'ana', resource: 'api', consume: { rpm: 1_000_001 } }],
+  ['POST /limits/acquire', { entity: 'ana', resource: 'nope' }],
+  ['POST /leases/none-such/adjust', { delta: { rpm: 1 } }],
+  ['DELETE /leases/none-such'],
+  ['POST /idempotency/pay/key/complete', { token: 'other', response: 1 }],
+  ['POST /locks/free/release', { token: 'other' }],
+]
+const ODD_CALLS: readonly [line: string, body?: unknown][] = [
+  ['GET /revoked-tokens/gone?subject=s'],
+  ['GET /revoked-tokens/gone?allowlists=vip'],
+  ['GET /revoked-tokens/g%6Fne'],
+  ['GET /cache/space/'],
+  ['GET /cache//known'],
+  ['GET /cache/space/known/more'],
+  ['GET /locks/free'],
+  ['DELETE /cache/space/missing'],
+  ['PUT /cache/space/other', '{"value":'],
+  ['PUT /cache/space/other', '{"value":{"__proto__":1}}'],
+  ['PUT /cache/space/other', '{"value":{"\\u0063onstructor":1}}'],
+  ['PUT /cache/space/other', '{"value":9007199254740993}'],
+  ['PUT /cache/space/other', { value: 'x'.repeat(4100) }],
+  ['PUT /cache/space/other', '\u00ef\u00bb\u00bf{"value":1}'],
+  ['PUT /cache/space/other', '{"value":"\u00e9"}'],
+  ['POST /locks/free/release', { token: 'other', more: 1 }],
+  ['POST /locks/free/release', { token: 1 }],
+  ['POST /locks/free/release', []],
+  ['POST /locks/free/release', ''],
+  ['POST /locks/free/release', 'null'],
+]
+const TYPES = [
+  'Content-Type: application/json; charset=utf-8',
+  'Content-Type: application/json;charset=UTF-8',
+  'content-type:APPLICATION/JSON',
+  'Content-Type: text/plain',
+  'Content-Type: application/json, text/plain',
+  'Content-Type: application/json\r\nContent-Type: application/json',
+  'Content-Encoding: gzip',
+  'Idempotency-Expiry-Seconds: x',
+  '',
+]
+
+/** One such call as text; each character is a byte. */
+function otherCall(random: Random): string {
+  const [line, body] = random() < 0.15 ? pick(random, ODD_CALLS) : pick(random, CALLS)
+  const lines = headers(random)
+  const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)
+  if (body !== undefined) {
+    const type = mostly(random, 'Content-Type: application/json', TYPES, 0.1)
+    const length = mostly(random, `Content-Length: ${text.length}`, wrongLengths(text), 0.06)
+    lines.push(
+      ...shuffled(
+        random,
+        [type, length].filter((line) => line !== ''),
+      ),
+    )
+  }
+  return `${[`${line} HTTP/1.1`, ...lines, '', ''].join('\r\n')}${text}`
+}
+
+const wrongLengths = ({ length }: string): string[] => [
+  `Content-Length: ${length + 1}`,
+  `Content-Length: ${length - 1}`,
+  `Content-Length: 0${length}`,
+  `Content-Length: +${length}`,
+  `Content-Length: ${length}, ${length}`,
+  `Content-Length: ${length}\r\nContent-Length: ${length}`,
+  '',
+]
+
 function target(random: Random): string {
   const customer = random() < 0.12 ? pick(random, ODD_CUSTOMERS) : pick(random, CUSTOMERS)
   const lists = random() < 0.12 ? pick(random, ODD_LISTS) : pick(random, LISTS)
@@ -161,6 +241,7 @@ function headers(random: Random): string[] {
 
 /** One request as text; each character is a byte. */
 export function randomRequest(random: Random): string {
+  if (random() < 0.5) return otherCall(random)
   const space = () => mostly(random, ' ', SPACES, 0.01)
   const method = mostly(random, 'GET', METHODS, 0.05)
   const line = `${method}${space()}${target(random)}${space()}${mostly(random, 'HTTP/1.1', VERSIONS, 0.04)}`

@@ -153,7 +153,7 @@ export const SCHEMA = {
     }),
     checkFastPath: setting(choice(['connection', 'off']), 'connection', {
       description:
-        'How plain checks are answered: `connection` on the raw connection, `off` by the framework like all other requests. The responses are the same.',
+        'How hot operations (checks, acquires, locks and the like) are answered: `connection` on the raw connection, `off` by the framework like all other requests. The responses are the same.',
     }),
     shutdownTimeoutMs: setting(integer(0, HOUR_MS), 10_000, {
       description:

@@ -12,7 +12,8 @@ import { refuseBeyondReach } from './access/reach.js'
 import { KeyRegistry } from './access/registry.js'
 import { SignIn } from './access/sign-in/index.js'
 import { describeFailure } from './access/sign-in/provider-failures.js'
-import { RawCheckConnections } from './check/raw-connection.js'
+import { DirectConnections } from './direct/connection.js'
+import { type CompileSerializer, DirectRoutes } from './direct/routes.js'
 import { AccessLog } from './http/access-log.js'
 import { Bodies, SMALL_BODY_BYTES } from './http/bodies.js'
 import { answerClientError } from './http/client-error.js'
@@ -89,16 +90,16 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
   if (signIn !== undefined) refuseBeyondReach(app, context.gate)
   app.setValidatorCompiler(validatorCompiler)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', jsonParser(app, context))
+  app.addContentTypeParser('application/json', jsonParser(context))
   for (const schema of Object.values(RESOURCES)) app.addSchema(schema)
   await documentRoutes(app)
   for (const add of ROUTES) add(app, context)
   new SlicedReading(app.server, (socket) => context.gate.callerAt(socket), context.newcomers)
   const timeouts = new ConnectionTimeouts(app.server, settings)
-  const rawChecks = new RawCheckConnections(context, app.server)
+  const directConnections = new DirectConnections(context, app.server)
   connections = new Connections(app.server, settings.maxConnections, tellRefusals(logger), context.newcomers)
   const closeIdle = () => {
-    rawChecks.closeIdle()
+    directConnections.closeIdle()
     app.server.closeIdleConnections()
     connections.closeIdle()
     if (connections.count > 0 || app.server.listening) return
@@ -122,6 +123,7 @@ export async function buildServer(catraca: Catraca, options: ServerOptions): Pro
     unfollow?.()
   })
   await app.ready()
+  context.direct.serializeBy(app.serializerCompiler as CompileSerializer)
   await context.registry.open()
   context.registry.start()
   return { app, context, connections, routes }
@@ -232,6 +234,7 @@ function createContext(
     imports,
     bodies,
     newcomers,
+    direct: new DirectRoutes(),
     logger,
     stopping: false,
   }

@@ -57,7 +57,7 @@ export interface ServerOptions {
   /** Requests of one connection that are handled at the same time, when the client pipelines. */
   maxInFlightPerConnection?: number
   /**
-   * How plain checks are answered: on the raw connection, or by the framework like other requests.
+   * How hot operations are answered: on the raw connection, or by the framework like other requests.
    */
   checkFastPath?: 'connection' | 'off'
   /**

@@ -88,6 +88,7 @@ const ListedEntry = Type.Object(
 export const CACHE = operations('cache', {
   getCached: {
     route: 'GET /cache/:space/:key',
+    isHot: true,
     summary: 'Read a cached value',
     scope: 'cache',
     params,
@@ -111,6 +112,7 @@ export const CACHE = operations('cache', {
   },
   setCached: {
     route: 'PUT /cache/:space/:key',
+    isHot: true,
     summary: 'Cache a value; with a lease, only while the lease is valid',
     scope: 'cache',
     params,

@@ -111,6 +111,7 @@ export const IDEMPOTENCY = operations('idempotency', {
   },
   claimRequest: {
     route: 'POST /idempotency/:operation/:key',
+    isHot: true,
     summary: 'Claim a request, or get the recorded response',
     scope: 'idempotency',
     params,
@@ -130,6 +131,7 @@ export const IDEMPOTENCY = operations('idempotency', {
   },
   completeRequest: {
     route: 'POST /idempotency/:operation/:key/complete',
+    isHot: true,
     summary: 'Complete a claim: record the response, once',
     scope: 'idempotency',
     params,

@@ -60,6 +60,7 @@ export const LOCKS = operations('locks', {
   },
   acquireLock: {
     route: 'POST /locks/:name',
+    isHot: true,
     summary: 'Acquire a lock, or wait for it',
     scope: 'locks',
     params,
@@ -76,6 +77,7 @@ export const LOCKS = operations('locks', {
   },
   releaseLock: {
     route: 'POST /locks/:name/release',
+    isHot: true,
     summary: 'Release a lock',
     scope: 'locks',
     params,

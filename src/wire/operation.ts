@@ -41,6 +41,11 @@ export interface Operation {
   readonly bodyMayBeAbsent?: true
   /** The body may be larger than those of most operations. */
   readonly hasLargeBody?: true
+  /**
+   * Services call it for each of their own requests, so the server answers it without the framework where it can. Its
+   * handler uses no more of a request and a reply than `server/direct/call.ts` has, and it has no query except lists.
+   */
+  readonly isHot?: true
   /** The body is a stream of one of these media types. */
   readonly consumes?: readonly string[]
   /** By status. The first one is the status of an answer whose handler sets none. */

@@ -27,6 +27,7 @@ export const TOKENS = operations('tokens', {
   checkToken: {
     ...checking,
     route: 'GET /revoked-tokens/:jti',
+    isHot: true,
     summary: 'Check whether a token was revoked, alone or with all tokens of its subject',
     params: { jti },
     query: {

@@ -188,8 +188,8 @@ describe('what callers can take of a server', () => {
 
   it('an import takes as long as it takes, and so does an answer', async (t) => {
     const { allowlists } = hasty.catraca
-    const real = allowlists.check.bind(allowlists)
-    const slow = t.mock.method(allowlists, 'check', async (...asked: Parameters<typeof real>) => {
+    const real = allowlists.checkNow.bind(allowlists)
+    const slow = t.mock.method(allowlists, 'checkNow', async (...asked: Parameters<typeof real>) => {
       await sleep(1.5 * HASTY.keepAliveTimeoutMs)
       return real(...asked)
     })
@@ -386,10 +386,10 @@ describe('what callers can take of a server', () => {
 
   it('requests of one connection are worked on a few at a time, and answered in order', async (t) => {
     const { allowlists } = server.catraca
-    const real = allowlists.check.bind(allowlists)
+    const real = allowlists.checkNow.bind(allowlists)
     let atOnce = 0
     let most = 0
-    t.mock.method(allowlists, 'check', async (customerId: string, lists: string[]) => {
+    t.mock.method(allowlists, 'checkNow', async (customerId: string, lists: string[]) => {
       most = Math.max(most, ++atOnce)
       await sleep(1)
       atOnce--
@@ -494,7 +494,7 @@ describe('what callers can take of a server', () => {
       assert.ok(deaf.destroyed, more)
     }
     const { allowlists } = server.catraca
-    const asked = t.mock.method(allowlists, 'check', () => new Promise(() => {})).mock
+    const asked = t.mock.method(allowlists, 'checkNow', () => new Promise(() => {})).mock
     const waiting = meet(
       head('GET /customers/ana/check?allowlists=vip&consistency=strong HTTP/1.1', AUTHORIZED),
     )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { answerJson } from '../../src/server/check/answer.js'
-import { parsePlainCheck } from '../../src/server/check/query.js'
+import { answerJson } from '../../src/server/direct/answer.js'
+import { parseTarget } from '../../src/server/direct/query.js'
 import { type Answer, oneConnection, serveAll, type TestServer } from './support.js'
 
 const UUID = '0F8FAD5B-D9CB-469F-A165-70867728950E'
@@ -80,7 +80,7 @@ describe('GET /customers/{customerId}/check', () => {
         `/customers/ana/check?allowlists=${Array(101).fill('vip').join(',')}`,
       ]
       for (const question of questions) {
-        assert.ok(parsePlainCheck(question) !== undefined, `${question} is plain`)
+        assert.ok(parseTarget(question) !== undefined, `${question} is plain`)
         const plain = await server.call('GET', question)
         const long = await server.call('GET', rewrite(question))
         assert.equal(long.status, plain.status, question)

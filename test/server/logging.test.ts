@@ -117,7 +117,7 @@ describe('the access log', () => {
     t.mock.method(allowlists, 'list', async () => {
       throw new TypeError('the secret wiring')
     })
-    const check = t.mock.method(allowlists, 'check', async () => {
+    const check = t.mock.method(allowlists, 'checkNow', async () => {
       throw new CatracaError('ENGINE_UNAVAILABLE', 'the engine did not answer')
     })
     const internal = await server.call('GET', '/allowlists')

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
-import type { CheckFields } from '../check/facts.js'
+import type { CheckFields } from '../direct/facts.js'
 import { isServerFault } from './problem.js'
 import { isCallersId } from './request-id.js'
 

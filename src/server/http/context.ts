@@ -6,6 +6,7 @@ import type { OperationScope } from '../../wire/scope.js'
 import type { Gate } from '../access/gate.js'
 import type { KeyRegistry } from '../access/registry.js'
 import type { SignIn } from '../access/sign-in/index.js'
+import type { DirectRoutes } from '../direct/routes.js'
 import type { ImportJobs } from '../imports/jobs.js'
 import type { ServerSettings } from '../options.js'
 import type { AccessLog } from './access-log.js'
@@ -26,6 +27,8 @@ export interface ServerContext {
   readonly bodies: Bodies
   readonly newcomers: Newcomers
   readonly accessLog: AccessLog
+  /** The operations, for calls that are answered without the framework. */
+  readonly direct: DirectRoutes
   readonly logger: Logger
   readonly logLevel: LogLevelSwitch
   /** Undefined when metrics are disabled. */

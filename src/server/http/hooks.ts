@@ -2,17 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CatracaError, invalid } from '../../core/errors.js'
 import { Type } from '../../wire/typebox.js'
 import { isRepeated } from '../access/repeated-header.js'
-import type { CheckFields } from '../check/facts.js'
+import type { CheckFields } from '../direct/facts.js'
 import { recordActors } from './actors.js'
 import type { ServerContext } from './context.js'
 import { answerSender, isStillSending } from './drain.js'
+import { EVERY_ANSWER } from './every-answer.js'
 import type { App } from './instance.js'
 import { loggedCaller } from './logged-caller.js'
 import { isServerFault, renderProblem } from './problem.js'
 import type { RouteEntry } from './routes-page.js'
-
-/** Headers of every response. Checks on the raw connection send them too. */
-const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 /** Adds the hooks of all routes. Returns the list of routes, which grows as they are registered. */
 export function addHooks(app: App, context: ServerContext): readonly RouteEntry[] {

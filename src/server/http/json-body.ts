@@ -3,12 +3,10 @@ import type { FastifyContentTypeParser } from 'fastify'
 import { CatracaError, invalid } from '../../core/errors.js'
 import { INTEGER_RULE, largeInteger } from '../../core/large-integers.js'
 import type { ServerContext } from './context.js'
-import type { App } from './instance.js'
 import { shapeRefusal } from './json-shape.js'
 
-/** Parses JSON bodies and refuses the keys `__proto__` and `constructor`. An absent body is not a parser error. */
-export function jsonParser(app: App, { bodies, settings }: ServerContext): FastifyContentTypeParser {
-  const parse = app.getDefaultJsonParser('error', 'error')
+/** Parses JSON bodies. An absent body is not a parser error. */
+export function jsonParser({ bodies, settings }: ServerContext): FastifyContentTypeParser {
   return (request, raw, done) => {
     const { 'content-encoding': encoding = 'identity' } = request.headers
     if (encoding.toLowerCase() !== 'identity') {
@@ -16,17 +14,8 @@ export function jsonParser(app: App, { bodies, settings }: ServerContext): Fasti
       return
     }
     const judge = (text: string) => {
-      if (text.length === 0) return done(null, undefined)
-      const refusal = shapeRefusal(text, settings.bodyLimitValues)
-      if (refusal !== undefined) return done(refusal)
-      parse(request, text, (error, body) => {
-        const hostile = error === null && MAY_HOLD_CONSTRUCTOR.test(text) && holdsConstructor(body)
-        if (error !== null || hostile) return done(invalid('body', BODY_RULE))
-        const { isLiberal } = request.routeOptions.config
-        const large = isLiberal ? undefined : largeInteger(text, body)
-        if (large !== undefined) done(invalid(large || 'body', INTEGER_RULE))
-        else done(null, body)
-      })
+      const read = readJson(text, settings.bodyLimitValues, request.route!.config.isLiberal)
+      done(read instanceof CatracaError ? read : null, read)
     }
     bodies.read(raw as IncomingMessage, request.route!.bodyLimit).then(judge, done)
   }
@@ -34,14 +23,31 @@ export function jsonParser(app: App, { bodies, settings }: ServerContext): Fasti
 
 const BODY_RULE = 'must be JSON without the keys __proto__ and constructor'
 /** A `\u` escape may spell any key. */
-const MAY_HOLD_CONSTRUCTOR = /constructor|\\u/
+const MAY_HOLD_HOSTILE_KEY = /__proto__|constructor|\\u/
+const BYTE_ORDER_MARK = '\uFEFF'
 
-function holdsConstructor(root: unknown): boolean {
+/** The value of a JSON text, or why it is refused; undefined without a text. `isLiberal`: rounded integers may pass. */
+export function readJson(text: string, maxValues: number, isLiberal = false): unknown {
+  if (text.length === 0) return undefined
+  const refusal = shapeRefusal(text, maxValues)
+  if (refusal !== undefined) return refusal
+  let body: unknown
+  try {
+    body = JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text)
+  } catch {
+    return invalid('body', BODY_RULE)
+  }
+  if (MAY_HOLD_HOSTILE_KEY.test(text) && holdsHostileKey(body)) return invalid('body', BODY_RULE)
+  const large = isLiberal ? undefined : largeInteger(text, body)
+  return large === undefined ? body : invalid(large || 'body', INTEGER_RULE)
+}
+
+function holdsHostileKey(root: unknown): boolean {
   const waiting = [root]
   while (waiting.length > 0) {
     const value = waiting.pop()
     if (typeof value !== 'object' || value === null) continue
-    if (Object.hasOwn(value, 'constructor')) return true
+    if (Object.hasOwn(value, '__proto__') || Object.hasOwn(value, 'constructor')) return true
     for (const child of Object.values(value)) waiting.push(child)
   }
   return false

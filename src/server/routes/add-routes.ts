@@ -12,7 +12,8 @@ import {
   type QueryOf,
 } from '../../wire/operation.js'
 import { type TProperties, Type } from '../../wire/typebox.js'
-import { splitLists } from '../check/query.js'
+import { splitLists } from '../direct/query.js'
+import type { DirectRoutes } from '../direct/routes.js'
 import type { ServerContext } from '../http/context.js'
 import type { App } from '../http/instance.js'
 
@@ -39,19 +40,23 @@ type Handlers<Group extends Operations> = {
 /** Adds the routes of a group of operations. `special` are options of single routes for the framework. */
 export function addRoutes<Group extends Operations>(
   app: App,
-  { settings }: ServerContext,
+  { settings, direct }: ServerContext,
   group: Group,
   handlers: Handlers<Group>,
   special: { readonly [Id in keyof Group]?: Partial<RouteOptions> } = {},
 ): void {
   for (const [id, operation] of Object.entries(group)) {
     const [method, url] = operation.route.split(' ') as [string, string]
+    const handler = handlers[id] as unknown as RouteOptions['handler']
+    // Handlers need not set the only status of success that there is.
+    const status = Math.min(...Object.keys(operation.answers).map(Number))
+    direct.add(operation, status, handler as Parameters<DirectRoutes['add']>[2])
     app.route({
       method,
       url,
       config: { scope: operation.scope, reach: operation.reach, ...operation.rules },
       schema: { tags: [operation.tag], operationId: id, summary: operation.summary, ...schemasOf(operation) },
-      handler: withStatus(operation, handlers[id] as unknown as RouteOptions['handler']),
+      handler: withStatus(status, handler),
       ...(operation.hasLargeBody && { bodyLimit: settings.bodyLimitBytes }),
       ...beforeValidation(operation),
       ...special[id],
@@ -59,9 +64,7 @@ export function addRoutes<Group extends Operations>(
   }
 }
 
-/** Handlers need not set the only status of success that there is. */
-function withStatus({ answers }: Operation, handler: RouteOptions['handler']): RouteOptions['handler'] {
-  const status = Math.min(...Object.keys(answers).map(Number))
+function withStatus(status: number, handler: RouteOptions['handler']): RouteOptions['handler'] {
   if (status === 200) return handler
   return function (request, reply) {
     reply.code(status)

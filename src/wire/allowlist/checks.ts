@@ -104,6 +104,7 @@ const freshness = {
 export const CHECKS = operations('checks', {
   checkCustomer: {
     route: 'GET /customers/:customerId/check',
+    isHot: true,
     summary: 'May this customer pass?',
     scope: 'check',
     reach: listsInQuery,
@@ -130,6 +131,7 @@ export const CHECKS = operations('checks', {
   },
   checkCustomers: {
     route: 'POST /check',
+    isHot: true,
     summary: 'May these customers pass?',
     scope: 'check',
     reach: listsInBody,

@@ -103,6 +103,7 @@ const TopDenied = Type.Object(
 export const LIMITS = operations('limits', {
   acquire: {
     route: 'POST /limits/acquire',
+    isHot: true,
     summary: 'Acquire: consume from all limits of a resource, or from none',
     scope: 'limits',
     reach: resourceInBody,
@@ -111,6 +112,7 @@ export const LIMITS = operations('limits', {
   },
   adjustLease: {
     route: 'POST /leases/:leaseId/adjust',
+    isHot: true,
     summary: 'Adjust the cost of a lease; a bucket may go below zero',
     scope: 'limits',
     params: leaseParams,
@@ -119,6 +121,7 @@ export const LIMITS = operations('limits', {
   },
   releaseLease: {
     route: 'DELETE /leases/:leaseId',
+    isHot: true,
     summary: 'Give back all that a lease consumed; a second call changes nothing',
     scope: 'limits',
     params: leaseParams,

@@ -1,8 +1,9 @@
 import { invalid } from '../../../core/errors.js'
+import { whenReady } from '../../../core/maybe-promise.js'
 import { explainedWithin } from '../../../guards/allowlist/explainer.js'
 import { CHECKS } from '../../../wire/allowlist/checks.js'
-import { answerJson } from '../../check/answer.js'
-import { CheckFacts } from '../../check/facts.js'
+import { answerJson } from '../../direct/answer.js'
+import { CheckFacts } from '../../direct/facts.js'
 import type { ServerContext } from '../../http/context.js'
 import { whilePresent } from '../../http/disconnect.js'
 import type { App } from '../../http/instance.js'
@@ -15,15 +16,16 @@ export function checkRoutes(app: App, context: ServerContext): void {
   const { catraca } = context
   const { allowlists } = catraca
   addRoutes(app, context, CHECKS, {
-    checkCustomer: async (request, reply) => {
+    checkCustomer: (request, reply) => {
       const { allowlists: lists, ...options } = request.query
       const facts = request.isLogged ? new CheckFacts(catraca) : undefined
-      const pending = allowlists.check(request.params.customerId, lists, options)
+      const pending = allowlists.checkNow(request.params.customerId, lists, options)
       facts?.asked()
-      const answer = await pending
-      request.check = facts?.fields(answer)
-      reply.header('content-type', 'application/json; charset=utf-8')
-      return reply.send(answerJson(answer))
+      return whenReady(pending, (answer) => {
+        request.check = facts?.fields(answer)
+        reply.header('content-type', 'application/json; charset=utf-8')
+        return reply.send(answerJson(answer))
+      })
     },
     explainCheck: async ({ params, query, raw }) => {
       const { allowlists: lists, ...all } = query

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { CatracaError } from '../../../core/errors.js'
+import type { AcquireOptions } from '../../../guards/lock/types.js'
 import { lockHeld } from '../../../guards/lock/with-lock.js'
 import { LOCKS } from '../../../wire/lock.js'
 import type { ServerContext } from '../../http/context.js'
@@ -13,15 +14,19 @@ export function lockRoutes(app: App, context: ServerContext): void {
   app.addHook('preClose', async () => {
     for (const stop of waiting) stop.abort(new CatracaError('SHUTTING_DOWN', 'the server is stopping'))
   })
+  const waitFor = (name: string, options: AcquireOptions, onDisconnect: (stop: () => void) => void) => {
+    const stop = new AbortController()
+    waiting.add(stop)
+    onDisconnect(() => stop.abort(callerGone()))
+    return locks.acquire(name, { ...options, signal: stop.signal }).finally(() => waiting.delete(stop))
+  }
   addRoutes(app, context, LOCKS, {
     acquireLock: async (request, reply) => {
-      const { name } = request.params
-      const stop = new AbortController()
-      waiting.add(stop)
-      onClientDisconnect(request.raw, reply.raw, () => stop.abort(callerGone()))
-      const answer = await locks
-        .acquire(name, { ...request.body, signal: stop.signal })
-        .finally(() => waiting.delete(stop))
+      const { params, body, raw } = request
+      const { name } = params
+      const answer = await (body.waitMs
+        ? waitFor(name, body, (stop) => onClientDisconnect(raw, reply.raw, stop))
+        : locks.acquire(name, body))
       if (!answer.acquired) {
         reply.header('retry-after', String(Math.max(1, Math.ceil(answer.retryAfterMs / 1000))))
         throw lockHeld(answer)

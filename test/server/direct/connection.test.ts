@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
@@ -14,15 +14,13 @@ import { MAX_KEY_AGE_MS } from '../../../src/server/access/registry.js'
 import { createServer } from '../../../src/server/index.js'
 import { parse, sampleOf } from '../../metrics/support.js'
 import { inTime } from '../../support/in-time.js'
-import { oneConnection, send, serve, type TestServer, until } from '../support.js'
+import { oneConnection, send, serve, until } from '../support.js'
+import { countRequests, dial, head, type KeyedServer, normal, talk, withAccepted } from './support.js'
 
 const KEY = 'ctr_the-key-of-these-tests'
 const READ_KEY = 'ctr_a-key-that-may-only-read'
 const LINE = 'GET /customers/ana/check?allowlists=vip,wave HTTP/1.1'
 const PLAIN = ['Host: catraca.example', `Authorization: Bearer ${KEY}`]
-const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`
-
-type KeyedServer = TestServer & { accepted: Map<number, Socket> }
 
 async function serveKeyed(t: TestContext, options: Parameters<typeof serve>[1] = {}): Promise<KeyedServer> {
   const bootstrapKeys = () => [
@@ -35,61 +33,10 @@ async function serveKeyed(t: TestContext, options: Parameters<typeof serve>[1] =
   const config = { strategy: 'PERCENTAGE', percentage: 1 } as const
   await allowlists.create({ id: 'wave', name: 'Wave', type: 'ONDA', config })
   await allowlists.add('vip', 'ana')
-  const accepted = new Map<number, Socket>()
-  server.app.server.on('connection', (socket: Socket) => accepted.set(socket.remotePort!, socket))
-  return Object.assign(server, { accepted })
+  return withAccepted(server)
 }
 
-function dial(t: TestContext, server: TestServer): Socket {
-  const { hostname, port } = new URL(server.url)
-  const socket = connect({ port: Number(port), host: hostname, noDelay: true })
-  socket.on('error', () => {})
-  t.after(() => socket.destroy())
-  return socket
-}
-
-/** How many requests Node's HTTP server got to see. */
-function countRequests(server: TestServer): () => number {
-  let seen = 0
-  server.app.server.prependListener('request', () => seen++)
-  server.app.server.prependListener('checkContinue', () => seen++)
-  server.app.server.prependListener('clientError', () => seen++)
-  return () => seen
-}
-
-/** Sends the pieces so that each is read on its own, and returns all that comes back. */
-async function talk(t: TestContext, server: KeyedServer, pieces: string[]): Promise<string> {
-  const socket = dial(t, server)
-  const closed = new Promise((resolve) => socket.once('close', resolve))
-  let received = ''
-  socket.setEncoding('latin1').on('data', (piece: string) => (received += piece))
-  await once(socket, 'connect')
-  const port = socket.localPort!
-  await until('accepted', () => server.accepted.has(port))
-  const other = server.accepted.get(port)!
-  let sent = 0
-  for (const piece of pieces) {
-    // It has heard enough; to go on would take its answer away.
-    if (other.destroyed || other.writableEnded) break
-    socket.write(piece, 'latin1')
-    sent += piece.length
-    await until('read', () => other.bytesRead >= sent || other.destroyed)
-  }
-  socket.end()
-  await closed
-  return received
-}
-
-const normal = (text: string) =>
-  text
-    .replace(/Date: [^\r]+/g, 'Date')
-    // New ids grow longer by and by.
-    .replace(/content-length: \d+/g, 'content-length')
-    .replace(/"checkedAt":"[^"]+"/g, '"checkedAt"')
-    .replace(/x-request-id: [0-9a-f]{12}-\w+/g, 'x-request-id: new')
-    .replace(/"requestId":"[0-9a-f]{12}-\w+"/g, '"requestId":"new"')
-
-describe('the socket door', () => {
+describe('direct checks', () => {
   const ANSWERED: [string, string][] = [
     ['the plainest request', head(LINE, ...PLAIN)],
     ['names in any case', head(LINE, 'hOST: x', `AUTHORIZATION: bearer ${KEY}`)],
@@ -101,6 +48,7 @@ describe('the socket door', () => {
     ['an id that is not fit', head(LINE, ...PLAIN, 'x-request-id: <script>')],
     ['spaces around values', head(LINE, 'Host:  x ', `Authorization: \t Bearer ${KEY}  `)],
     ['a connection to be kept', head(LINE, ...PLAIN, 'Connection: Keep-Alive')],
+    ['an encoded list', head(LINE.replace(',', '%2C').replace('vip', 'v%69p'), ...PLAIN)],
     ['a customer who is unknown', head(LINE.replace('ana', 'zoe:1@x=y~z'), ...PLAIN)],
     ['a list that is unknown', head(LINE.replace('vip', 'nope'), ...PLAIN)],
   ]
@@ -123,7 +71,9 @@ describe('the socket door', () => {
     ['a method in small letters', head(LINE.replace('GET', 'get'), ...PLAIN)],
     ['HTTP/1.0', head(LINE.replace('1.1', '1.0'), ...PLAIN)],
     ['an absolute address', head(LINE.replace('/customers', 'http://x/customers'), ...PLAIN)],
-    ['an encoded list', head(LINE.replace(',', '%2C'), ...PLAIN)],
+    ['an encoded customer', head(LINE.replace('ana', '%61na'), ...PLAIN)],
+    ['an encoding that is wrong', head(LINE.replace(',', '%2'), ...PLAIN)],
+    ['a plus for a space', head(LINE.replace(',', '+'), ...PLAIN)],
     ['a space in the path', head(LINE.replace('ana', 'a na'), ...PLAIN)],
     ['an id that is wrong', head(LINE.replace('ana', 'a|na'), ...PLAIN)],
     ['a line before', `\r\n${head(LINE, ...PLAIN)}`],

@@ -101,7 +101,7 @@ function refusal(request: FastifyRequest, context: ServerContext): Error | undef
   return isAdmin ? undefined : refused
 }
 
-/** Whether the client waits for `100 Continue`. Others expectations are refused. */
+/** Whether the client waits for `100 Continue`. Other expectations are refused. */
 const isAsking = ({ raw, headers }: FastifyRequest): boolean =>
   headers.expect !== undefined && raw.httpVersion === '1.1'
 

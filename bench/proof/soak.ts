@@ -3,7 +3,7 @@
  * create, delete), one-time codes and revocations through its API, beside a steady load of checks, limits, idempotency,
  * locks, tokens and cache. Behind the warm-up its memory (after collections) may grow by less than 1 MB a minute, its
  * descriptors stay within 5, and what the store holds stays as it is, apart from what is kept for longer.
- * Arguments: --seconds 600 --rate 500 --batch 2000 --sampleSeconds 5 [embedded|redis|dynamodb]
+ * Arguments: --seconds 600 --rate 500 --batch 2000 --sampleSeconds 10 [embedded|redis|dynamodb]
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,7 @@ import { type Lane, SoakLanes } from '../support/soak-lanes.js'
 import { descriptorsOf, KEPT_LONGER, type StoreKeys } from '../support/store-keys.js'
 import { type Point, trendOf } from '../support/trend.js'
 
-const SIZES = { seconds: 600, rate: 500, batch: 2000, sampleSeconds: 5 }
+const SIZES = { seconds: 600, rate: 500, batch: 2000, sampleSeconds: 10 }
 const MIX = 'source=50,limits=15,idempotency=15,locks=10,tokens=5,cache=5'
 /** So few that what is kept of them is all there when the slope begins. */
 const MEMBERS = 2000
@@ -51,7 +51,42 @@ const REST_MS: Record<Lane, number> = {
   ...{ addAndRemove: 20, tide: 1000, replace: 1500, createAndDelete: 1000, codes: 50, revocations: 20 },
 }
 
+/**
+ * Each import and each index build has a thread of its own, with 20 to 40 MiB while it lives. So memory is measured when
+ * none is there: the lanes pause, and what they began in the background has this long to end.
+ */
+const SETTLE_MS = 1500
+
 type Sizes = typeof SIZES
+
+/** Lets the lanes pass, or holds them back. */
+class Gate {
+  private active = 0
+  private opened = Promise.resolve()
+
+  async pass(work: () => Promise<void>): Promise<void> {
+    await this.opened
+    this.active++
+    try {
+      await work()
+    } finally {
+      this.active--
+    }
+  }
+
+  async whileClosed<T>(work: () => Promise<T>): Promise<T> {
+    let open!: () => void
+    this.opened = new Promise((resolve) => {
+      open = resolve
+    })
+    try {
+      while (this.active > 0) await sleep(20)
+      return await work()
+    } finally {
+      open()
+    }
+  }
+}
 
 export async function run(given: Partial<Sizes>, store: LoadStore = 'embedded'): Promise<Figures> {
   const sizes = { ...SIZES, ...given }
@@ -78,11 +113,12 @@ async function soak(server: Served, keys: () => Promise<StoreKeys>, sizes: Sizes
   const beganMs = performance.now()
   const until = beganMs + 1000 * seconds
   const names = Object.keys(lanes.lanes) as Lane[]
+  const gate = new Gate()
   const [result, samples, kept, ...counts] = await Promise.all([
     measure({ origin: context.origin, plan, warmUpMs: 0, mix: MIX, next: openMix(mixes, context) }),
-    sampleMemory(server, until, sizes.sampleSeconds),
+    sampleMemory(server, gate, until, sizes.sampleSeconds),
     sampleKeys(keys, until),
-    ...names.map((name) => repeat(lanes.lanes[name], REST_MS[name], until)),
+    ...names.map((name) => repeat(() => gate.pass(lanes.lanes[name]), REST_MS[name], until)),
   ])
   demandNoErrors(result)
   return {
@@ -163,12 +199,20 @@ function keyFigures(samples: KeySample[], seconds: number): Figures {
   return figures
 }
 
-async function sampleMemory(server: Served, until: number, everySeconds: number): Promise<MemorySample[]> {
+async function sampleMemory(
+  server: Served,
+  gate: Gate,
+  until: number,
+  everySeconds: number,
+): Promise<MemorySample[]> {
   const samples: MemorySample[] = []
   const port = Number(new URL(server.url).port)
   // On a busy machine few samples fit into a short run, which ends a little later then.
   while (performance.now() < until || samples.length < FEWEST_SAMPLES) {
-    const { rss, heapUsed, external, anonymousBytes } = await server.memory()
+    const { rss, heapUsed, external, anonymousBytes } = await gate.whileClosed(async () => {
+      await sleep(Math.min(SETTLE_MS, 1000 * everySeconds))
+      return server.memory()
+    })
     samples.push({
       ...{ seconds: performance.now() / 1000, anonymousBytes, residentBytes: rss },
       ...{ heapBytes: heapUsed, externalBytes: external },

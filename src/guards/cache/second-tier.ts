@@ -254,6 +254,16 @@ export class SecondTier {
     return this.telling
   }
 
+  /** One that takes longer than the timeout is sent again, but it counts when it arrives. */
+  private removeOwed(store: CacheStore, keys: ReadonlyMap<string, number>, now: number) {
+    const removing = store.remove(this.space, [...keys.keys()], now)
+    removing.then(
+      () => this.pending.forgetKeys(keys),
+      () => {},
+    )
+    return removing
+  }
+
   private async sendPending(): Promise<boolean> {
     this.sending = this.pending.size
     const { all, keys, tags } = this.pending.take()
@@ -262,9 +272,9 @@ export class SecondTier {
       isDown = (await this.tryLong((store, now) => store.clear(this.space, now))) === DOWN
       if (isDown) this.pending.addAll()
     }
-    if (keys.length > 0) {
-      isDown ||= (await this.tryAnyway((store, now) => store.remove(this.space, keys, now))) === DOWN
-      if (isDown) this.pending.addKeys(keys)
+    if (keys.size > 0) {
+      isDown ||= (await this.tryAnyway((store, now) => this.removeOwed(store, keys, now))) === DOWN
+      if (isDown) this.pending.returnKeys(keys)
     }
     for (const tag of tags) {
       isDown ||= (await this.tryLong((store, now) => store.removeTag(this.space, tag, now))) === DOWN

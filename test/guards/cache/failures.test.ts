@@ -197,6 +197,17 @@ describe('a second tier that is down or slow', () => {
     assert.equal(space.stats().secondTier.status, 'up')
   })
 
+  it('gets what was deleted also when that takes it longer than a call may wait', async () => {
+    const scene = openSpace<string>({ timeoutMs: 20 })
+    const { space, tier } = scene
+    await writeRaw(scene, 'k', '"old"')
+    tier.answerMs = 200
+    await space.delete('k')
+    assert.equal(space.stats().secondTier.pendingRemovals, 1)
+    await until('the removal arrives', () => space.stats().secondTier.pendingRemovals === 0)
+    assert.equal(await storedValue(scene, 'k'), undefined)
+  })
+
   it('keeps nobody waiting while it is sent what was deleted', async () => {
     const { space, tier } = openSpace<string>()
     tier.state = 'refusing'

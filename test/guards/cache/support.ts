@@ -17,6 +17,8 @@ export class Interruptible {
   state: 'up' | 'refusing' | 'silent' = 'up'
   /** How long a refusal takes. */
   refusalMs = 0
+  /** How long an answer takes. */
+  answerMs = 0
   /** How often it was called. */
   calls = 0
   /** Answers are kept back until then. */
@@ -39,7 +41,8 @@ export class Interruptible {
     this.calls++
     if (this.state === 'silent') return new Promise(() => {})
     if (this.state === 'refusing') return this.refuse()
-    const { hold } = this
+    const { hold, answerMs } = this
+    if (answerMs > 0) return (work() as Promise<unknown>).then((answer) => pause(answerMs, answer))
     return hold === undefined
       ? work()
       : (work() as Promise<unknown>).then((answer) => hold.then(() => answer))

@@ -1,7 +1,8 @@
 /**
  * `allowlists.check` in process, awaited one by one on one core: a FIXA list beside a wave, half of those asked for
  * being members. A small and a large list, each in a store of its own (one store would give both the tree of the
- * larger), with their index in memory and without it, and a `Set` of the large list's ids as the yardstick, in turns.
+ * larger), with their index in memory and without it, and a `Set` of the large list's ids as the yardstick, in turns, with
+ * what no check can do without.
  * Arguments: --small 100000 --large 5000000 --checks 400000 (per round) --rounds 7
  */
 import { spawn } from 'node:child_process'
@@ -14,6 +15,7 @@ import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { type Catraca, openCatraca } from '../src/app/open-catraca.js'
 import { numberArguments } from './support/arguments.js'
+import { checkFloors } from './support/check-floors.js'
 import { randomUuids, uuidAt, uuidLines, uuidStrings } from './support/customers.js'
 import { median, report } from './support/report.js'
 
@@ -77,7 +79,7 @@ interface Questions {
 function questions(members: Buffer, strangers: Buffer): Questions {
   let present = 0
   const ids = Array.from({ length: values.checks }, (_, i) => {
-    if (Math.random() < 0.5) return uuidAt(strangers, i)
+    if (members.length === 0 || Math.random() < 0.5) return uuidAt(strangers, i)
     present++
     return uuidAt(members, Math.floor((Math.random() * members.length) / 36))
   })
@@ -102,7 +104,7 @@ interface Contender {
   cpuRates: number[]
 }
 
-type Contenders = Record<Size | 'smallStore' | 'largeStore' | 'set', Contender>
+type Contenders = Record<Size | 'smallStore' | 'largeStore' | 'strangers' | 'set', Contender>
 
 function contender(members: Buffer, ask: Contender['ask']): Contender {
   return { members, ask, rates: [], cpuRates: [] }
@@ -120,13 +122,21 @@ async function measure(directory: string): Promise<void> {
     await catraca.ready
     return contender(members[size], (ids) => checkAll(catraca, ids))
   }
+  const large = await asking('large', {})
   const contenders: Contenders = {
     small: await asking('small', {}),
-    large: await asking('large', {}),
+    large,
+    // Nobody is confirmed in the store.
+    strangers: { ...large, members: Buffer.alloc(0), rates: [], cpuRates: [] },
     smallStore: await asking('small', { maxBytes: 0 }),
     largeStore: await asking('large', { maxBytes: 0 }),
     set: contender(members.large, (ids) => ids.reduce((found, id) => found + Number(set.has(id)), 0)),
   }
+  const floors = Object.entries(checkFloors(values.large)).map(([name, work]) => ({
+    name,
+    work,
+    nanos: [] as number[],
+  }))
   const strangers = randomUuids(values.checks)
   for (let round = 0; round <= values.rounds; round++) {
     for (const [name, one] of Object.entries(contenders)) {
@@ -134,9 +144,15 @@ async function measure(directory: string): Promise<void> {
       // The first round only warms up.
       await runRound(name, round === 0 ? { ...one, rates: [], cpuRates: [] } : one, asked)
     }
+    for (const { work, nanos } of floors) {
+      const { ids } = questions(members.large, strangers)
+      const begin = performance.now()
+      await work(ids)
+      if (round > 0) nanos.push(((performance.now() - begin) * 1e6) / ids.length)
+    }
   }
   await Promise.all(opened.map((catraca) => catraca.close()))
-  tell(contenders)
+  tell(contenders, Object.fromEntries(floors.map(({ name, nanos }) => [`floor: ${name}, ns`, median(nanos)])))
 }
 
 async function runRound(name: string, { ask, rates, cpuRates }: Contender, asked: Questions): Promise<void> {
@@ -151,7 +167,10 @@ async function runRound(name: string, { ask, rates, cpuRates }: Contender, asked
   cpuRates.push((1e6 * ids.length) / (user + system))
 }
 
-function tell({ small, large, smallStore, largeStore, set }: Contenders): void {
+function tell(
+  { small, large, smallStore, largeStore, strangers, set }: Contenders,
+  floors: Record<string, number>,
+): void {
   const perRound = (a: number[], b: number[]) => median(a.map((value, i) => value / b[i]!))
   report({
     name: 'check',
@@ -164,7 +183,9 @@ function tell({ small, large, smallStore, largeStore, set }: Contenders): void {
       'small checks/s without index': median(smallStore.rates),
       'large checks/s without index': median(largeStore.rates),
       'large checks per processor s without index': median(largeStore.cpuRates),
+      'large checks/s of strangers only': median(strangers.rates),
       'Set lookups/s': median(set.rates),
+      ...floors,
     },
     ratios: {
       'cost large / small (target at most 2)': perRound(small.rates, large.rates),

@@ -22,6 +22,8 @@ export class DirectCall {
   statusCode: number
   /** What the handler has sent itself. */
   text: string | undefined
+  /** From then on there is nothing to say any more. */
+  isAnswered = false
   /** Headers of the handler. */
   readonly fields: Fields = {}
   private response: DirectResponse | undefined

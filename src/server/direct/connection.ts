@@ -166,6 +166,7 @@ class DirectConnection {
 
   private fail(call: DirectCall, error: unknown): void {
     try {
+      if (call.isAnswered) throw error
       this.write(call, failureReply(error, call.request.id, call.fields), error)
     } catch (cause) {
       reportFailure(cause)
@@ -179,6 +180,7 @@ class DirectConnection {
     const { text, encoding } = replyText(reply, request.id, this.keepAlive)
     if (!this.hasAnswered) socket.setTimeout(this.context.settings.keepAliveTimeoutMs)
     this.hasAnswered = true
+    call.isAnswered = true
     const hasRoom =
       watched === undefined
         ? socket.write(text, encoding)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it, type TestContext } from 'node:test'
+import { pino } from 'pino'
 import { CatracaError } from '../../../src/core/errors.js'
 import { hashKey } from '../../../src/guards/access/index.js'
 import { SCOPES } from '../../../src/guards/access/scopes.js'
@@ -267,6 +268,30 @@ describe('direct calls', () => {
     const { text } = await server.call('GET', '/metrics', { headers: { authorization: `Bearer ${KEY}` } })
     const labels = { method: 'GET', route: '/cache/:space/:key', status: '503' }
     assert.equal(sampleOf(parse(text), 'catraca_http_requests_total', labels), 1)
+  })
+
+  it('that wait when the server stops are refused, and their connection is closed', async (t) => {
+    const server = await serveGuards(t)
+    const { locks } = server.catraca
+    await locks.acquire('held', { ttlMs: 60_000 })
+    const { mock } = t.mock.method(locks, 'acquire')
+    const answer = ask(t, server, [withBody('POST /locks/held', { waitMs: 30_000 })])
+    await until('it waits', () => mock.callCount() === 1)
+    await server.stop()
+    assert.match(await answer, /^HTTP\/1\.1 503 [\s\S]*\r\nconnection: close\r\n[\s\S]*"SHUTTING_DOWN"/)
+  })
+
+  it('are answered once, whatever fails after the answer', async (t) => {
+    let isFull = false
+    const write = () => {
+      if (isFull) throw new Error('the log is full')
+    }
+    const server = await serveGuards(t, { logger: pino({}, { write }), accessLogSampling: 1 })
+    isFull = true
+    const answer = await ask(t, server, [without('GET /revoked-tokens/gone')])
+    assert.equal(answer.match(/HTTP\/1\.1/g)?.length, 1)
+    assert.match(answer, /^HTTP\/1\.1 200 /)
+    isFull = false
   })
 
   it('give a lock back whose caller has left', async (t) => {

@@ -6,7 +6,7 @@ import { SignIn } from './pages/sign-in/sign-in.js'
 import { Announcer } from './parts/announcer.js'
 import { Crash } from './parts/crash.js'
 import { Layout } from './parts/layout.js'
-import { visibleRoutes } from './routes.js'
+import { ROUTES, visibleRoutes } from './routes.js'
 import { useIdleSignOut } from './session/idle.js'
 import { type SessionInfo, useSession } from './session/store.js'
 import { useTexts } from './texts/language.js'
@@ -28,6 +28,7 @@ export function App() {
 
 function Pages({ info }: { info: SessionInfo }) {
   const routes = visibleRoutes(info)
+  const closed = ROUTES.filter((route) => !routes.includes(route))
   const start = routes.find(({ menu }) => menu !== undefined)?.path ?? '/settings'
   return (
     <Router base={BASE}>
@@ -41,6 +42,11 @@ function Pages({ info }: { info: SessionInfo }) {
               <Way path="/">
                 <Redirect to={start} replace />
               </Way>
+              {closed.map(({ path, scopes }) => (
+                <Way key={path} path={path}>
+                  <NotFound start={start} scopes={scopes} />
+                </Way>
+              ))}
               <Way>
                 <NotFound start={start} />
               </Way>

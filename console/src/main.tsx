@@ -3,6 +3,7 @@ import { MantineProvider } from '@mantine/core'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.js'
+import { keepFocus } from './parts/kept-focus.js'
 import { resume } from './session/sign-in.js'
 import { LanguageProvider } from './texts/language.js'
 import { colourSchemes, theme } from './theme.js'
@@ -13,6 +14,7 @@ const styleNonce = document.getElementById('style-nonce')?.nonce ?? ''
 Object.assign(globalThis, { __webpack_nonce__: styleNonce })
 
 void resume()
+keepFocus()
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <MantineProvider

@@ -3,10 +3,19 @@ import { Link } from 'wouter'
 import { Page } from '../parts/page.js'
 import { useTexts } from '../texts/language.js'
 
-export function NotFound({ start }: { start: string }) {
+export interface NotFoundProps {
+  start: string
+  /** One of these opens the page. Without: there is no such page. */
+  scopes?: readonly string[] | undefined
+}
+
+export function NotFound({ start, scopes }: NotFoundProps) {
   const { common } = useTexts()
   return (
-    <Page title={common.notFoundTitle} lead={common.notFoundText}>
+    <Page
+      title={scopes === undefined ? common.notFoundTitle : common.noAccessTitle}
+      lead={scopes === undefined ? common.notFoundText : common.noAccessText(scopes)}
+    >
       <div>
         <Anchor component={Link} href={start}>
           {common.toStart}

@@ -56,6 +56,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
               value={word}
               onChange={(event) => setWord(event.currentTarget.value)}
               autoComplete="off"
+              data-autofocus
               spellCheck={false}
             />
           )}

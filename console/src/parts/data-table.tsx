@@ -37,10 +37,8 @@ export interface DataTableProps<Row> {
   stacked?: 'plain' | 'labelled'
 }
 
-/** What these cells show says what it is. */
-const UNLABELLED: ReadonlySet<string> = new Set(['select', 'state', 'actions'])
-/** So do a row's key and what selects it. */
-const FIRST = 2
+/** What these cells show says what it is; so does the first one. */
+const UNLABELLED: ReadonlySet<string> = new Set(['select', 'key', 'name', 'scopes', 'state', 'actions'])
 
 const SKELETON_ROWS = ['a', 'b', 'c', 'd', 'e']
 
@@ -84,7 +82,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                   <Table.Td
                     key={column.name}
                     ta={column.align ?? 'left'}
-                    data-label={index < FIRST || UNLABELLED.has(column.name) ? undefined : column.header}
+                    data-label={index === 0 || UNLABELLED.has(column.name) ? undefined : column.header}
                   >
                     {column.cell(row)}
                   </Table.Td>

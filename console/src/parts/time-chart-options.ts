@@ -16,6 +16,8 @@ export interface ChartLook {
   width: number
   /** Whether the axis is divided at midnight UTC instead of the user's zone. */
   days: boolean
+  /** Whether `format` shows whole numbers only: between them there are no lines. */
+  whole: boolean
   format(value: number): string
   time(seconds: number): string
   onPoint(index: number | undefined): void
@@ -26,6 +28,15 @@ const LEFT = 58
 /** Half of a label, which may be at the end of the axis. */
 export const RIGHT = 30
 const CHARACTER = 6.6
+const WHOLE = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power))
+/** A young process has figures of a few minutes, which an axis of an hour would squeeze. */
+const SPANS = [300, 600, 1200, 2400] as const
+
+/** The seconds to draw: as many as `times` need, `most` at most. */
+export function spanOf(times: readonly number[], most: number): number {
+  const known = times.length === 0 ? 0 : times.at(-1)! - times[0]!
+  return Math.min(most, SPANS.find((span) => span >= known) ?? most)
+}
 
 /** Wide enough for the longest label. */
 export const labelSpace: uPlot.Axis.Size = (_, values) =>
@@ -57,7 +68,13 @@ export function chartOptions(look: ChartLook): uPlot.Options {
     },
     axes: [
       { ...axis, values: (_, splits) => splits.map(look.time), space: 70, size: 26 },
-      { ...axis, values: (_, splits) => splits.map(look.format), size: labelSpace, space: 34 },
+      {
+        ...axis,
+        values: (_, splits) => splits.map(look.format),
+        size: labelSpace,
+        space: 34,
+        ...(look.whole ? { incrs: WHOLE } : {}),
+      },
     ],
     series: [{}, ...look.tones.map((tone) => lineOf(tone, colour(`--chart-${tone}`)))],
     hooks: {

@@ -22,6 +22,8 @@ export interface TimeChartProps {
   format(value: number): string
   /** Times are UTC days and are shown as such. */
   days?: boolean
+  /** `format` shows whole numbers only. */
+  whole?: boolean
   /** Seconds at which something changed, marked below the lines. */
   marks?: readonly number[]
   /** Charts of one group share the moment under the pointer. */
@@ -69,7 +71,17 @@ const shown = (value: number | null | undefined, format: (value: number) => stri
   value === null || value === undefined ? '–' : format(value)
 
 function Canvas(props: TimeChartProps & { onPoint(index: number | undefined): void }) {
-  const { times, series, spanSeconds, format, group, onPoint, days = false, marks = [] } = props
+  const {
+    times,
+    series,
+    spanSeconds,
+    format,
+    group,
+    onPoint,
+    days = false,
+    whole = false,
+    marks = [],
+  } = props
   const marksId = marks.join(' ')
   const place = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot>(undefined)
@@ -94,6 +106,7 @@ function Canvas(props: TimeChartProps & { onPoint(index: number | undefined): vo
       width: element.clientWidth,
       format: (value) => latest.current.format(value),
       days,
+      whole,
       time: (seconds) => (days ? words.dayUtc : words.hourMinute)(seconds * 1000),
       onPoint: (index) => latest.current.onPoint(index),
     })
@@ -107,7 +120,7 @@ function Canvas(props: TimeChartProps & { onPoint(index: number | undefined): vo
       sizes.disconnect()
       drawn.destroy()
     }
-  }, [scheme, words, tones, spanSeconds, group, days, marksId])
+  }, [scheme, words, tones, spanSeconds, group, days, whole, marksId])
 
   useEffect(() => chart.current?.setData(data), [data])
   return <div ref={place} className="chart-canvas" role="img" aria-label={useSummary(props)} />

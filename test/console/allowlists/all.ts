@@ -150,7 +150,7 @@ describe('the page of all allowlists', () => {
     for (const [path, text] of [
       ['/allowlists', 'Nova lista'],
       ['/allowlists/vip', 'Não carregado'],
-      ['/allowlists/onda', 'Parcela ao longo do tempo'],
+      ['/allowlists/onda', 'Percentual ao longo do tempo'],
     ] as const) {
       await visit(path)
       await page.getByText(text).first().waitFor()
@@ -158,11 +158,11 @@ describe('the page of all allowlists', () => {
       assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, path)
       await assertAccessible()
     }
-    const share = page.getByLabel('Parcela antes do primeiro passo: Parcela em porcentagem')
+    const share = page.getByLabel('Percentual antes do primeiro passo: Percentual')
     assert.equal(await share.inputValue(), '2,5 %')
     await share.fill('3,5')
-    await page.getByLabel('Preencher uma rampa').selectOption('slow')
-    await page.getByRole('button', { name: 'Rever as mudanças' }).click()
+    await page.getByLabel('Usar uma rampa pronta').selectOption('slow')
+    await page.getByRole('button', { name: 'Revisar as mudanças' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('3,5%').first().waitFor()
     const save = await dialog.getByRole('button', { name: 'Salvar' }).boundingBox()

@@ -148,7 +148,7 @@ describe('the page of an explicit list', () => {
     await page.getByRole('row', { name: /remove completed Removed: 2/ }).waitFor()
     // A part of an id narrows the table.
     await page.getByLabel('Find a customer').fill('x')
-    await page.getByText('No customer id begins so.').waitFor()
+    await page.getByText('No customer id begins like this.').waitFor()
     await page.getByLabel('Find a customer').fill('bi')
     await page.getByRole('cell', { name: 'bia', exact: true }).waitFor()
     await assertAccessible()

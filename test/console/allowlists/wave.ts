@@ -76,6 +76,8 @@ describe('the page of a wave', () => {
     await assertAccessible()
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByText('No changes yet.').waitFor()
+    // The button that opened the dialog has nothing to do any more: its panel has the focus.
+    await page.locator('section:focus', { hasText: 'Review the changes' }).waitFor()
     const saved = await allowlists.get('wave')
     assert.deepEqual(saved.config, { ...config, percentage: 0.125, exclude: ['held'] })
     await page.getByText('minus those on the excluded lists (0 in all)').waitFor()

@@ -67,7 +67,7 @@ describe('the check page', () => {
     await page.getByRole('status').filter({ hasText: 'may pass: every list allows.' }).waitFor()
     // Who has expired has expired, whichever page says it.
     await visit('/check?customer=old&lists=vip')
-    await page.getByText(/Denied by .*: membership expired (Jan 1, 2020|Dec 31, 2019)/).waitFor()
+    await page.getByText(/Denied by .*: was on the list until (Jan 1, 2020|Dec 31, 2019)/).waitFor()
     await page.getByText('How it was decided').first().click()
     await page.getByRole('row', { name: /Expiry expired (Jan 1, 2020|Dec 31, 2019)/ }).waitFor()
     await lists.getByText('expired', { exact: true }).waitFor()

@@ -123,6 +123,8 @@ describe('the shell', () => {
     await visit('')
     assert.deepEqual(await page.locator('nav a').allTextContents(), ['Check', 'Settings'])
     await visit('/audit')
+    await page.getByText('It needs the scope admin').waitFor()
+    await visit('/nowhere')
     await page.getByText('Page not found').waitFor()
   })
 

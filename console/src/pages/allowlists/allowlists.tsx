@@ -1,5 +1,6 @@
 import './allowlists.css'
 import { Anchor, Button, NativeSelect, TextInput } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { type Allowlist, api } from '../../api/client.js'
@@ -91,21 +92,19 @@ export default function AllowlistsPage() {
     <Page title={texts.title} lead={texts.lead} actions={can('admin') && create}>
       <Panel flush>
         <FilterForm filter={filter} onChange={change} />
-        <div className="lists-table">
-          <DataTable
-            label={texts.title}
-            columns={useColumns()}
-            rows={query.data?.items}
-            rowKey={(list) => list.id}
-            query={query}
-            empty={search === '' && type === '' && state === '' && tag === '' ? texts.noLists : texts.noMatch}
-            sort={{ by: sort, order }}
-            onSort={({ by, order }: Sort) => change({ sort: by as Filter['sort'], order })}
-            pages={pages}
-            nextCursor={query.data?.nextCursor}
-            total={query.data?.total}
-          />
-        </div>
+        <DataTable
+          label={texts.title}
+          columns={useColumns()}
+          rows={query.data?.items}
+          rowKey={(list) => list.id}
+          query={query}
+          empty={search === '' && type === '' && state === '' && tag === '' ? texts.noLists : texts.noMatch}
+          sort={{ by: sort, order }}
+          onSort={({ by, order }: Sort) => change({ sort: by as Filter['sort'], order })}
+          pages={pages}
+          nextCursor={query.data?.nextCursor}
+          total={query.data?.total}
+        />
       </Panel>
       <CreateDialog
         opened={creating}
@@ -183,23 +182,29 @@ function FilterForm({ filter, onChange }: FilterFormProps) {
   )
 }
 
+/** A phone has room for two columns: what the others say stands below the name. */
+const ON_PHONES: ReadonlySet<string> = new Set(['name', 'customerCount'])
+
 function useColumns(): Column<Allowlist>[] {
   const { allowlists: texts } = useTexts()
-  return [
+  const isPhone = useMediaQuery('(max-width: 600px)') ?? false
+  const columns: Column<Allowlist>[] = [
     {
       name: 'name',
       header: texts.name,
       sortable: true,
-      cell: ({ id, name, type, tags = [] }) => (
+      cell: (list) => (
         <div className="list-name">
-          <Anchor component={Link} href={listPath(id)} size="sm" fw={600}>
-            {name}
+          <Anchor component={Link} href={listPath(list.id)} size="sm" fw={600}>
+            {list.name}
           </Anchor>
-          <span className="list-id">
-            <span className="on-phones">{texts.types[type]} · </span>
-            {id}
-          </span>
-          {tags.length > 0 && <Tags tags={tags} />}
+          <span className="list-id">{isPhone ? `${texts.types[list.type]} · ${list.id}` : list.id}</span>
+          {list.tags !== undefined && list.tags.length > 0 && <Tags tags={list.tags} />}
+          {isPhone && list.wave !== undefined && (
+            <div>
+              <WaveState list={list} /> <NextStep list={list} />
+            </div>
+          )}
         </div>
       ),
     },
@@ -220,6 +225,7 @@ function useColumns(): Column<Allowlist>[] {
       cell: ({ updatedAt }) => <Time value={updatedAt} ago />,
     },
   ]
+  return isPhone ? columns.filter(({ name }) => ON_PHONES.has(name)) : columns
 }
 
 const KINDS: Record<(typeof STATES)[number], StateKind> = {

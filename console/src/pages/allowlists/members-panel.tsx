@@ -64,6 +64,7 @@ export function MembersPanel({ list, changes, onChanged }: MembersPanelProps) {
       />
       <DataTable
         label={texts.title}
+        stacked="labelled"
         columns={useColumns(can('admin') ? setRemoving : undefined, query.data?.items ?? [])}
         rows={query.data?.items}
         rowKey={({ customerId }) => customerId}

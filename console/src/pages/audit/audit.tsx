@@ -53,7 +53,6 @@ export default function AuditPage() {
     <Page title={texts.title} lead={texts.lead} actions={reachesAll && <ExportButton input={input} />}>
       <Panel flush>
         <FilterForm
-          key={id}
           filter={filter}
           actors={(query.data?.items ?? []).map(({ actor }) => actor.name)}
           onApply={apply}

@@ -10,7 +10,7 @@ const LONGEST = 60
 const UNTOLD: ReadonlySet<string> = new Set(['version', 'value', 'id', 'createdAt'])
 
 /** Of these, what was set is told although nothing was there before. */
-const NEW_TOLD: ReadonlySet<string> = new Set(['limit.config.set', 'entity.set', 'key.create'])
+const NEW_TOLD: ReadonlySet<string> = new Set(['limit.config.set', 'key.create'])
 
 type Settings = { config?: Rule } | undefined
 
@@ -28,6 +28,7 @@ export function useDifferences(): (entry: Entry) => string {
   }
   return (entry) => {
     const { before, after, detail } = entry
+    if (entry.action === 'entity.set') return (after as { parent?: string } | undefined)?.parent ?? ''
     const share = shares(entry)
     // A pause sets the ramp aside, which is no news.
     if (entry.action === 'allowlist.pause' || entry.action === 'allowlist.resume') return share ?? ''
@@ -41,14 +42,19 @@ export function useDifferences(): (entry: Entry) => string {
         was.get(name) !== is.get(name) &&
         !(share !== undefined && name === 'config.percentage'),
     )
+    let group = ''
     const said = names.map((name) => {
       const [old, next] = [was, is].map((fields) =>
         fields.has(name) ? words.value(name, fields.get(name)!) : '–',
       )
       const quoted = (text: string): string => (name === 'name' ? `“${text}”` : text)
-      const change = isNew ? next! : arrow(quoted(old!), quoted(next!))
-      const short = words.name(name.replace(/^limits\./, ''))
-      return change.length > LONGEST ? short : `${short} ${change}`
+      const change = isNew ? cut(next!) : arrow(quoted(old!), quoted(next!))
+      // The fields of a limit follow its name, which is said once.
+      const limit = /^limits\.(.+)\.\w+$/.exec(name)?.[1] ?? ''
+      const begin = limit === group || limit === '' ? '' : `${limit}: `
+      group = limit
+      const field = words.inSentence(limit === '' ? name : name.slice(name.lastIndexOf('.') + 1))
+      return change.length > LONGEST ? begin + field : `${begin}${field} ${change}`
     })
     const all = [...(share === undefined ? [] : [share]), ...said]
     return all.length > SHOWN
@@ -57,11 +63,15 @@ export function useDifferences(): (entry: Entry) => string {
   }
 }
 
+/** The beginning of a long text. */
+const cut = (text: string): string =>
+  text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 2).replace(/,? \S*$/, '')} …`
+
 const COUNTS = ['added', 'removed', 'rejected'] as const
 
 function counts(detail: unknown, words: ReturnType<typeof useFieldWords>): string {
   const fields = fieldsOf(detail)
   return COUNTS.filter((name) => fields.has(name) && fields.get(name) !== '0')
-    .map((name) => `${words.value(name, fields.get(name)!)} ${words.name(name).toLowerCase()}`)
+    .map((name) => `${words.value(name, fields.get(name)!)} ${words.inSentence(name)}`)
     .join(', ')
 }

@@ -19,6 +19,8 @@ export function fieldsOf(value: unknown, path = ''): Map<string, string> {
 
 export interface FieldWords {
   name(path: string): string
+  /** The name within a sentence. */
+  inSentence(path: string): string
   value(path: string, json: string): string
 }
 
@@ -30,6 +32,7 @@ export function useFieldWords(): FieldWords {
   const names: Record<string, string> = { ...texts.fields, ...Object.fromEntries(ofRule) }
   const say = (name: string, value: unknown): string => {
     if (value === null) return '–'
+    if (typeof value === 'boolean') return value ? texts.yes : texts.no
     if (typeof value === 'string') return ISO_TIME.test(value) ? format.dateTime(value) : value
     if (typeof value === 'number') {
       if (name === 'percentage') return format.percent(value, 6)
@@ -42,13 +45,18 @@ export function useFieldWords(): FieldWords {
     if (isStep(value)) return `${say('at', value.at)}: ${say('percentage', value.percentage)}`
     return JSON.stringify(value)
   }
+  const nameOf = (path: string): string =>
+    names[path] ??
+    path
+      .split('.')
+      .map((part) => names[part] ?? part)
+      .join(' · ')
   return {
-    name: (path) =>
-      names[path] ??
-      path
-        .split('.')
-        .map((part) => names[part] ?? part)
-        .join(' · '),
+    name: nameOf,
+    inSentence: (path) => {
+      const name = nameOf(path)
+      return name.charAt(0).toLowerCase() + name.slice(1)
+    },
     value: (path, json) => say(path.split('.').at(-1)!, JSON.parse(json)),
   }
 }

@@ -1,5 +1,5 @@
 import { Autocomplete, Button, NativeSelect, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { api } from '../../api/client.js'
 import { useLists } from '../../data/use-lists.js'
 import { useQuery } from '../../data/use-query.js'
@@ -24,6 +24,13 @@ export function FilterForm({ filter, actors, onApply }: FilterFormProps) {
   const { audit: texts } = useTexts()
   const [typed, setTyped] = useState(filter)
   const [isOther, setOther] = useState(dayOf(filter.from, filter.to) === 'other')
+  const id = JSON.stringify(filter)
+  // Without a new form, which would take the focus from the field that was changed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: follows the address; `id` compares it.
+  useEffect(() => {
+    setTyped(filter)
+    setOther(dayOf(filter.from, filter.to) === 'other')
+  }, [id])
   const lists = useLists(typed.search)
   const { reachesAll } = useSignedIn()
   const keys = useQuery('keys', (signal) => api.listKeys({}, { signal }), { enabled: reachesAll })

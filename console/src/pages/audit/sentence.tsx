@@ -32,7 +32,7 @@ export function EntrySentence({ entry, names }: EntrySentenceProps) {
         </>
       )}
       <Target target={target} name={names?.get(target.id) ?? nameIn(entry)} />
-      {difference !== '' && <>, {difference}</>}
+      {difference !== '' && (action === 'entity.set' ? ` ${texts.toParent} ` : ', ') + difference}
       {outcome !== undefined && (
         <>
           {' '}

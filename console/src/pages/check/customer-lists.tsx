@@ -69,6 +69,7 @@ export function CustomerLists({ customer, onUse }: CustomerListsProps) {
     >
       <DataTable
         label={texts.listsOfCustomer}
+        stacked="labelled"
         columns={columns}
         rows={rows}
         rowKey={({ allowlistId }) => allowlistId}

@@ -76,6 +76,7 @@ function Freshness({ fleet, at }: { fleet: FleetView; at: number | undefined }) 
         times={history.times}
         spanSeconds={SPAN_SECONDS}
         series={series}
+        whole
         format={(ms) => lagText(format, ms)}
       />
     </Panel>

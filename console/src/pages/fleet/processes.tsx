@@ -21,6 +21,7 @@ export function Processes({ fleet, query }: { fleet: FleetView | undefined; quer
     <Panel title={texts.table} flush>
       <DataTable
         label={texts.table}
+        stacked="labelled"
         columns={columns}
         rows={fleet?.processes}
         rowKey={({ id }) => id}
@@ -52,10 +53,13 @@ function useColumns(fleet: FleetView | undefined): Column<FleetProcess>[] {
     {
       name: 'version',
       header: texts.version,
-      cell: ({ version }) =>
-        version === usual ? version : <State kind="warning">{texts.otherVersion(version)}</State>,
+      cell: ({ version, engine }) => (
+        <>
+          {version === usual ? version : <State kind="warning">{texts.otherVersion(version)}</State>}{' '}
+          <span className="detail">{engine}</span>
+        </>
+      ),
     },
-    { name: 'engine', header: texts.engine, cell: ({ engine }) => engine },
     {
       name: 'uptime',
       header: texts.uptime,

@@ -75,7 +75,7 @@ function Status({ status, asked, onChanged }: StatusProps) {
         />
         <div className="notice">{texts.neverShown}</div>
         {(pending || isLocked || failures > 0) && (
-          <Button color="red" variant="light" onClick={() => setRevoking(true)}>
+          <Button variant="default" className="dangerous" onClick={() => setRevoking(true)}>
             {texts.revoke}
           </Button>
         )}

@@ -40,6 +40,8 @@ export interface ExplorerProps<Row> {
   columns: readonly Column<Row>[]
   /** Changes when something outside of the filter does. */
   id?: string
+  /** Another number means that a row was changed elsewhere on the page: load again. */
+  changes?: number
   enabled?: boolean
   states?: readonly { value: string; label: string }[]
   hasAges?: boolean
@@ -74,7 +76,7 @@ async function fullPage<Row>(
 
 /** What the store holds, by prefix, state and age; the filter is in the address. */
 export function Explorer<Row>(props: ExplorerProps<Row>) {
-  const { title, columns, id = '', enabled = true, states, hasAges = true, rowKey, bulk } = props
+  const { title, columns, id = '', changes = 0, enabled = true, states, hasAges = true, rowKey, bulk } = props
   const { guards } = useTexts()
   const texts = guards.explore
   const [given, change] = useHash()
@@ -86,7 +88,7 @@ export function Explorer<Row>(props: ExplorerProps<Row>) {
   const filter = JSON.stringify([id, prefix, age, state])
   const pages = usePages(filter, 25)
   const query = useQuery(
-    `${filter} ${pages.size} ${pages.cursor}`,
+    `${filter} ${pages.size} ${pages.cursor} ${changes}`,
     (signal) =>
       fullPage(
         (cursor, limit) =>
@@ -218,7 +220,13 @@ function BulkBar<Row>({ bulk, rows, chosen, onSelect, onDone }: BulkBarProps<Row
       <span className="detail" role="status">
         {texts.selected(format.number(chosen.length))}
       </span>
-      <Button size="compact-sm" color="red" disabled={chosen.length === 0} onClick={() => setAsked(chosen)}>
+      <Button
+        size="compact-sm"
+        variant="default"
+        className={chosen.length === 0 ? undefined : 'dangerous'}
+        disabled={chosen.length === 0}
+        onClick={() => setAsked(chosen)}
+      >
         {bulk.label}
       </Button>
       <ConfirmDialog

@@ -9,7 +9,7 @@ import { type Bulk, Explorer } from './explorer.js'
 type Lock = ListLocksAnswer['items'][number]
 
 /** The locks that are held now. */
-export function HeldLocks({ onAsk }: { onAsk(name: string): void }) {
+export function HeldLocks({ changes, onAsk }: { changes: number; onAsk(name: string): void }) {
   const { guards } = useTexts()
   const texts = guards.locks
   const { can } = useSignedIn()
@@ -48,6 +48,7 @@ export function HeldLocks({ onAsk }: { onAsk(name: string): void }) {
       title={texts.listTitle}
       empty={texts.noneHeld}
       columns={columns}
+      changes={changes}
       list={({ state: _, ...asking }, signal) => api.listLocks(asking, { signal })}
       rowKey={({ name }) => name}
       bulk={can('admin') ? bulk : undefined}

@@ -25,6 +25,12 @@ export default function IdempotencyPage() {
     enabled: asked !== undefined,
     pollMs: POLL_MS,
   })
+  // Counted so that the list below loads again too.
+  const [changes, setChanges] = useState(0)
+  const changed = (): void => {
+    setChanges(changes + 1)
+    query.reload()
+  }
   const fields = [
     { name: 'operation', label: texts.operation, hint: texts.operationHint },
     { name: 'key', label: texts.key },
@@ -34,10 +40,10 @@ export default function IdempotencyPage() {
       <Lookup fields={fields} problem={query.problem} asked={asked} onAsk={ask} />
       {asked !== undefined && (
         <Found query={query} nothing={texts.nothing} fields={fields}>
-          {(record) => <Record record={record} asked={asked} onGone={query.reload} />}
+          {(record) => <Record record={record} asked={asked} onGone={changed} />}
         </Found>
       )}
-      <Records onAsk={({ operation, key }) => ask({ operation, key })} />
+      <Records changes={changes} onAsk={({ operation, key }) => ask({ operation, key })} />
     </Page>
   )
 }
@@ -102,7 +108,7 @@ function Record({ record, asked, onGone }: RecordProps) {
             <pre>{record.responsePayload}</pre>
           </details>
         )}
-        <Button color="red" variant="light" onClick={() => setDeleting(true)}>
+        <Button variant="default" className="dangerous" onClick={() => setDeleting(true)}>
           {texts.forget}
         </Button>
         <Curl path={path} />

@@ -26,16 +26,22 @@ export default function LocksPage() {
     (signal) => api.getLock({ name: asked!.values.name! }, { signal }),
     { enabled: asked !== undefined, pollMs: POLL_MS },
   )
+  // Counted so that the list below loads again too.
+  const [changes, setChanges] = useState(0)
+  const changed = (): void => {
+    setChanges(changes + 1)
+    query.reload()
+  }
   const fields = [{ name: 'name', label: texts.name, hint: texts.nameHint }]
   return (
     <Page title={texts.title} lead={texts.lead}>
       <Lookup fields={fields} problem={query.problem} asked={asked} onAsk={ask} />
       {asked !== undefined && (
         <Found query={query} nothing={texts.free} fields={fields}>
-          {(lock) => <Lock lock={lock} onChanged={query.reload} />}
+          {(lock) => <Lock lock={lock} onChanged={changed} />}
         </Found>
       )}
-      <HeldLocks onAsk={(name) => ask({ name })} />
+      <HeldLocks changes={changes} onAsk={(name) => ask({ name })} />
     </Page>
   )
 }
@@ -60,7 +66,7 @@ function Lock({ lock, onChanged }: { lock: GetLockAnswer; onChanged(): void }) {
           ]}
         />
         {held && can('admin') && (
-          <Button color="red" variant="light" onClick={() => setBreaking(true)}>
+          <Button variant="default" className="dangerous" onClick={() => setBreaking(true)}>
             {texts.release}
           </Button>
         )}

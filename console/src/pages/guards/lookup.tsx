@@ -101,7 +101,6 @@ export function Lookup({ fields, problem, asked, onAsk }: LookupProps) {
         {fields.map(({ name, label, hint, options }) => {
           const shared = {
             label,
-            description: hint,
             value: values[name]!,
             error: missing.includes(name) ? texts.missing : fieldProblem(problem, name),
           }
@@ -110,6 +109,7 @@ export function Lookup({ fields, problem, asked, onAsk }: LookupProps) {
             <TextInput
               key={name}
               {...shared}
+              placeholder={hint}
               onChange={(event) => set(event.currentTarget.value)}
               autoComplete="off"
               spellCheck={false}

@@ -13,8 +13,13 @@ type Row = ListIdempotencyRecordsAnswer['items'][number]
 const STATUSES = ['IN_PROGRESS', 'COMPLETED', 'FAILED'] as const
 const ENDED = 'ENDED'
 
+export interface RecordsProps {
+  changes: number
+  onAsk(record: { operation: string; key: string }): void
+}
+
 /** The records of idempotent requests, without their answers. */
-export function Records({ onAsk }: { onAsk(record: { operation: string; key: string }): void }) {
+export function Records({ changes, onAsk }: RecordsProps) {
   const { guards } = useTexts()
   const texts = guards.idempotency
   const { can } = useSignedIn()
@@ -55,6 +60,7 @@ export function Records({ onAsk }: { onAsk(record: { operation: string; key: str
       title={texts.listTitle}
       empty={guards.explore.nothing}
       columns={columns}
+      changes={changes}
       states={[
         ...STATUSES.map((value) => ({ value, label: texts.states[value] })),
         { value: ENDED, label: guards.explore.ended },

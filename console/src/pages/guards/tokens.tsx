@@ -89,7 +89,7 @@ function Revocation({ target, onChanged }: TargetProps) {
   if (!can('tokens:revoke') && !can('admin')) return null
   return (
     <>
-      <Button color="red" variant="light" onClick={() => setRevoking(true)}>
+      <Button variant="default" className="dangerous" onClick={() => setRevoking(true)}>
         {guards.tokens.revoke}
       </Button>
       <RevokeDialog

@@ -78,7 +78,7 @@ function Reset({ entity, resource, onReset }: SubjectProps & { onReset(): void }
   const [asking, setAsking] = useState(false)
   return (
     <>
-      <Button variant="light" color="red" onClick={() => setAsking(true)}>
+      <Button variant="default" className="dangerous" onClick={() => setAsking(true)}>
         {texts.reset}
       </Button>
       <ConfirmDialog

@@ -30,7 +30,7 @@ export function LevelPanel({ address, levels, onChanged }: LevelPanelProps) {
             {config === undefined ? texts.setHere : texts.edit}
           </Button>
           {config !== undefined && (
-            <Button variant="light" color="red" size="xs" onClick={() => setDeleting(true)}>
+            <Button variant="default" className="dangerous" size="xs" onClick={() => setDeleting(true)}>
               {texts.delete}
             </Button>
           )}

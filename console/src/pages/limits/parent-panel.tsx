@@ -42,7 +42,7 @@ export function ParentPanel({ entity, resource, onChanged }: SubjectProps & { on
             {record === undefined ? texts.setParent : texts.changeParent}
           </Button>
           {record !== undefined && (
-            <Button variant="light" color="red" size="xs" onClick={() => setRemoving(true)}>
+            <Button variant="default" className="dangerous" size="xs" onClick={() => setRemoving(true)}>
               {texts.removeParent}
             </Button>
           )}

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react'
 import { type ChartSeries, TimeChart } from '../../parts/time-chart.js'
+import { spanOf } from '../../parts/time-chart-options.js'
 import { useFormat, useTexts } from '../../texts/language.js'
 import type { Figures } from './series.js'
 
@@ -21,7 +22,7 @@ export function Charts({ figures, spanSeconds }: { figures: Figures; spanSeconds
       key={chart.title}
       {...chart}
       times={figures.times}
-      spanSeconds={spanSeconds}
+      spanSeconds={spanOf(figures.times, spanSeconds)}
       group="overview"
     />
   )

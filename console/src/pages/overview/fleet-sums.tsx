@@ -18,7 +18,7 @@ export function FleetSums() {
       title={texts.overviewTitle}
       lead={texts.overviewLead}
       actions={
-        <Anchor component={Link} href="/fleet">
+        <Anchor component={Link} href="/fleet" size="sm">
           {texts.toFleet}
         </Anchor>
       }

@@ -48,7 +48,7 @@ export const allowlists = {
     precisionHint: {
       exact: 'The store confirms every yes. Use it where a wrong yes costs money.',
       trusted:
-        'The index in memory decides alone: faster, twice the memory, and a wrong yes for 1 in 4 billion strangers. Cannot be changed later.',
+        'The index in memory decides alone: faster, twice the memory, and a wrong yes for 1 in 4 billion customers who are not on it. Cannot be changed later.',
     },
     submit: 'Create',
     created: (name: string) => `${name} is created.`,
@@ -160,7 +160,7 @@ export const allowlists = {
     none: 'Nobody is on this list yet. Add a customer, or upload a file.',
     find: 'Find a customer',
     findHint: 'Beginning of an id, or the whole id',
-    nobodySo: 'No customer id begins so.',
+    nobodySo: 'No customer id begins like this.',
     look: 'Look up',
     missing: 'Type the id of a customer.',
     notThere: (customer: string) => `${customer} is not on this list.`,

@@ -51,7 +51,10 @@ export const common = {
   offline: 'The server does not answer. The page shows what it knew last, and tries again.',
   problemUnexpected: 'This page failed. Reload it; if it fails again, report it.',
   notFoundTitle: 'Page not found',
-  notFoundText: 'The address is wrong, or your key lacks the scope for this page.',
+  notFoundText: 'The address is wrong.',
+  noAccessTitle: 'This page is closed to you',
+  noAccessText: (scopes: readonly string[]) =>
+    `It needs the scope ${scopes.join(' or ')}, for all lists and resources.`,
   toStart: 'Go to the first page',
   typeToConfirm: (word: string) => `Type ${word} to confirm`,
   sameAsCurl: 'The same from a terminal',

@@ -32,7 +32,7 @@ export const limits = {
   searchEntities: 'Search entities',
   ofResource: 'Of the resource…',
   noEntities: 'No entity has limits of its own.',
-  notYetFound: 'No match so far. The next page searches on.',
+  notYetFound: 'No match so far. The next page goes on searching.',
   onlyOthers: 'no limits, other settings only',
   denied: 'Most often denied',
   deniedProcess: 'In this server process, in the last hour.',

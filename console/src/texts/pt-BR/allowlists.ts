@@ -27,7 +27,7 @@ export const allowlists: typeof en = {
   state: 'Estado',
   nextStep: 'Próximo passo',
   noLists: 'Nenhuma lista ainda.',
-  noMatch: 'Nenhuma lista corresponde.',
+  noMatch: 'Nenhuma lista encontrada.',
   byRule: 'pela regra',
   loadingList: 'Allowlist',
   backToAll: 'Todas as allowlists',
@@ -39,17 +39,17 @@ export const allowlists: typeof en = {
     idHint: 'Usado em endereços e chamadas; não pode ser mudado. Vazio: gerado.',
     typeHint: {
       FIXA: 'Você inclui cada cliente: por arquivo, pela API ou aqui.',
-      ONDA: 'Uma regra decide: uma parcela de todos os clientes, uma janela de tempo ou alguns nomeados.',
+      ONDA: 'Uma regra decide: um percentual de todos os clientes, uma janela de tempo ou alguns clientes nomeados.',
     },
     strategy: 'A onda abre para',
-    share: 'Parcela no início, em porcentagem',
+    share: 'Percentual no início',
     shareHint: 'Com 0 ninguém passa até você aumentar; 1 é um começo cauteloso.',
     precision: 'Precisão',
     precisions: { exact: 'Exata', trusted: 'Confia no filtro' },
     precisionHint: {
       exact: 'O armazenamento confirma todo sim. Use onde um sim errado custa dinheiro.',
       trusted:
-        'O índice em memória decide sozinho: mais rápido, o dobro da memória e um sim errado para 1 em 4 bilhões de estranhos. Não pode ser mudado depois.',
+        'O índice em memória decide sozinho: mais rápido, o dobro da memória e um sim errado a cada 4 bilhões de clientes que não estão nela. Não pode ser mudado depois.',
     },
     submit: 'Criar',
     created: (name) => `${name} foi criada.`,
@@ -67,7 +67,7 @@ export const allowlists: typeof en = {
   },
   code: {
     title: 'Use no código',
-    lead: 'Cada lista e cada onda também é uma feature flag sob o seu id, para o OpenFeature em qualquer linguagem.',
+    lead: 'Cada lista e cada onda também é uma feature flag com o id dela, para o OpenFeature em qualquer linguagem.',
     language: 'Linguagem',
     languages: {
       curl: 'curl',
@@ -85,7 +85,7 @@ export const allowlists: typeof en = {
     owner: 'Responsável',
     ownerHint: 'A quem perguntar sobre ela',
     tags: 'Etiquetas',
-    tagsHint: 'Para achar e agrupar listas; letras, dígitos e . _ ~ : @ + = / -',
+    tagsHint: 'Para encontrar e agrupar listas; letras, dígitos e . _ ~ : @ + = / -',
     saved: 'Salvo.',
   },
   usedBy: {
@@ -117,7 +117,7 @@ export const allowlists: typeof en = {
     open: 'Excluir',
     title: 'Excluir esta lista?',
     text: (name, customers) =>
-      `${name} e seus ${customers} clientes serão excluídos, e as consultas dela serão negadas. Não há como desfazer: exporte antes, se puder precisar.`,
+      `${name} e seus ${customers} clientes serão excluídos, e as consultas dela serão negadas. Não há como desfazer: exporte a lista antes, se puder precisar dela.`,
     textWave: (name) =>
       `${name} e sua regra serão excluídas, e as consultas dela serão negadas. Não há como desfazer; a auditoria guarda a regra.`,
     confirm: 'Excluir a lista',
@@ -131,7 +131,7 @@ export const allowlists: typeof en = {
       behind: 'Atrasado: o armazenamento responde',
       absent: 'Não carregado: o armazenamento responde',
     },
-    building: 'Construindo',
+    building: 'Em construção',
     pages: 'Páginas',
     size: 'Tamanho',
     customers: 'Clientes nele',
@@ -194,11 +194,11 @@ export const allowlists: typeof en = {
     title: 'Enviar um arquivo',
     lead: 'CSV com uma coluna customerId (também addedBy, metadata, expiresAt), NDJSON ou um id por linha; gzip também.',
     drop: 'Solte um arquivo aqui ou',
-    choose: 'Escolha um arquivo',
+    choose: 'Escolher arquivo',
     chosen: (name, size) => `${name}, ${size}`,
     another: 'Outro arquivo',
     mode: 'O que fazer com ele',
-    modes: { add: 'Somar à lista', remove: 'Remover da lista', replace: 'Substituir a lista' },
+    modes: { add: 'Incluir na lista', remove: 'Remover da lista', replace: 'Substituir a lista' },
     modeHint: {
       add: 'Inclui os clientes do arquivo. Ninguém é removido.',
       remove: 'Remove os clientes do arquivo. Os outros ficam.',
@@ -235,7 +235,7 @@ export const allowlists: typeof en = {
     result: (added, rejected) => `Pronto: ${added} incluídos, ${rejected} recusados.`,
     replaceTitle: 'Substituir a lista inteira?',
     replaceText: (now, file) =>
-      `A lista tem ${now} clientes agora. Depois terá exatamente os de ${file}: todos os outros são removidos. Não há como desfazer: exporte a lista antes, se puder precisar.`,
+      `A lista tem ${now} clientes agora. Depois terá exatamente os de ${file}: todos os outros são removidos. Não há como desfazer: exporte a lista antes, se puder precisar dela.`,
     replaceWhole:
       'Se alguma linha for recusada, nada é substituído. Até o fim, as consultas veem a lista como era.',
     replaceConfirm: 'Substituir a lista',

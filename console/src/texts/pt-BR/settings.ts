@@ -57,7 +57,7 @@ export const settings: typeof en = {
     admin: 'Mudar tudo; inclui read e check',
     limits: 'Consumir limites',
     idempotency: 'Iniciar e concluir requisições',
-    locks: 'Tomar e soltar travas',
+    locks: 'Obter e liberar travas',
     cache: 'Ler e gravar o cache',
     'codes:issue': 'Emitir códigos de uso único',
     'codes:verify': 'Verificar códigos de uso único',

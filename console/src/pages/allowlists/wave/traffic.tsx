@@ -1,6 +1,7 @@
 import { ApiProblem, api, type GetListTrafficAnswer } from '../../../api/client.js'
 import { useQuery } from '../../../data/use-query.js'
 import { TimeChart } from '../../../parts/time-chart.js'
+import { spanOf } from '../../../parts/time-chart-options.js'
 import { useFormat, useTexts } from '../../../texts/language.js'
 import type { Entry } from '../../audit/audit.js'
 
@@ -33,12 +34,13 @@ export function Traffic({ id, entries }: TrafficProps) {
   if (admitted + refused === 0) return <p className="detail">{texts.nothing}</p>
   const perSecond = (counts: readonly number[]): number[] => counts.map((each) => each / stepSeconds)
   const start = Date.parse(from) / 1000
+  const times = allowed.map((_, step) => start + (step + 1) * stepSeconds)
   return (
     <div>
       <TimeChart
         title={texts.title}
-        times={allowed.map((_, step) => start + (step + 1) * stepSeconds)}
-        spanSeconds={MINUTES * 60}
+        times={times}
+        spanSeconds={spanOf(times, MINUTES * 60)}
         series={[
           { label: overview.allowed, values: perSecond(allowed), tone: 'good' },
           { label: overview.denied, values: perSecond(denied), tone: 'bad' },

@@ -33,7 +33,8 @@ const SPACES = { CATRACA_CACHE_SPACES: JSON.stringify([{ name: 'load', ttlMs: 60
 const ENV = { CATRACA_OTP_PEPPER: 'a pepper of a proof, long enough to be one', ...SPACES }
 /** Of a server that is watched for long: a machine that has other work too must not look like a store that is away. */
 const PATIENCE = {
-  CATRACA_TRANSFER_TIMEOUT_MS: '300000',
+  ...{ CATRACA_TRANSFER_TIMEOUT_MS: '300000', CATRACA_EMBEDDED_WRITE_TIMEOUT_MS: '30000' },
+  ...{ CATRACA_CODES_TIMEOUT_MS: '30000', CATRACA_LOCKS_TIMEOUT_MS: '30000' },
   ...{ CATRACA_LIMITS_TIMEOUT_MS: '30000', CATRACA_IDEMPOTENCY_TIMEOUT_MS: '30000' },
   // What is kept must be as much as it gets before a soak is judged.
   CATRACA_IDEMPOTENCY_LIFE_MS: '120000',

@@ -72,7 +72,8 @@ export const ERROR_CODES = {
   PACKAGE_MISSING:
     'A package that the store, sign-in or the gRPC port needs is not installed, or has no binary for this platform; the message has the command that installs it.',
   STORE_UNSUPPORTED: 'The engine of this store does not support this capability.',
-  STORE_UNUSABLE: 'The data directory cannot be opened: wrong kind of path, no permission, or read-only.',
+  STORE_UNUSABLE:
+    'The data directory cannot be opened (wrong kind of path, no permission, or read-only), or a write to it failed in the file system: start the process again.',
   STORE_IN_USE:
     'Another process has the data directory open and cannot share it: it runs version 0.1.0, it is suspended, or it has the same process id in another container.',
   ALLOWLIST_UNREADABLE:

@@ -8,9 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { open } from 'lmdb'
 import type { Finding } from '../../src/core/diagnosis.js'
 import { diagnoseEmbedded } from '../../src/engines/embedded/diagnose/index.js'
+import { isStopped } from '../../src/engines/embedded/lmdb/open-processes.js'
 import { foundBy, levelsOf } from '../support/findings.js'
 import { openPatiently } from '../support/patient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { until } from '../support/until.js'
 import { withoutRootRights } from '../support/without-root-rights.js'
 import { command, type Served, serve } from './run.js'
 
@@ -220,6 +222,7 @@ describe('catraca doctor on a server', () => {
     assert.match(foundBy(open, 'embedded.processes'), new RegExp(`process ${served.child.pid}`))
     served.child.kill('SIGSTOP')
     try {
+      await until('the server stands still', () => isStopped(served.child.pid!))
       assert.equal(levelsOf(await look(directory))['embedded.processes'], 'problem')
     } finally {
       served.child.kill('SIGCONT')

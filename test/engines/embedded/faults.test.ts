@@ -23,10 +23,11 @@ import {
   newFixa,
   sweepAll,
 } from '../../../src/conformance/support.js'
-import { type ErrorCode, isCatracaError } from '../../../src/core/errors.js'
+import { type CatracaError, type ErrorCode, isCatracaError } from '../../../src/core/errors.js'
 import { diagnoseEmbedded } from '../../../src/engines/embedded/diagnose/index.js'
 import { openEmbedded } from '../../../src/engines/embedded/index.js'
 import { inspectDataFile } from '../../../src/engines/embedded/lmdb/data-file.js'
+import { storeError } from '../../../src/engines/embedded/lmdb/failures.js'
 import { mainDirectory } from '../../../src/engines/embedded/lmdb/store-directory.js'
 import type { Admitted } from '../../../src/guards/rate-limit/types.js'
 import { openPatiently, PATIENCE_MS } from '../../support/patient.js'
@@ -111,6 +112,18 @@ describe('embedded store that cannot be opened', () => {
     const [file, args] = withoutRootRights(['--input-type=module', '-e', script])
     const { stdout, stderr } = spawnSync(file, args, { encoding: 'utf8' })
     assert.equal(stdout.trim(), 'STORE_UNUSABLE', stderr)
+  })
+})
+
+describe('failures of the file system', () => {
+  const codeOf = (error: unknown) => (storeError(error, 'store') as CatracaError).code
+
+  it('have codes of their own, also where LMDB has only a text for them', () => {
+    assert.equal(codeOf(Object.assign(new Error('no room'), { code: 'ENOSPC' })), 'STORE_FULL')
+    assert.equal(codeOf(new Error('MDB_MAP_FULL: Environment mapsize limit reached')), 'STORE_FULL')
+    // Only a part of a page was written.
+    assert.equal(codeOf(new Error('Input/output error')), 'STORE_UNUSABLE')
+    assert.equal(codeOf(Object.assign(new Error('disk'), { code: 'EIO' })), 'STORE_UNUSABLE')
   })
 })
 

@@ -9,13 +9,16 @@ const BY_SYSTEM_CODE: Record<string, ErrorCode> = {
   EROFS: 'STORE_UNUSABLE',
   ENOTDIR: 'STORE_UNUSABLE',
   EEXIST: 'STORE_UNUSABLE',
+  EIO: 'STORE_UNUSABLE',
 }
 
 const BY_MESSAGE: [RegExp, ErrorCode][] = [
   [/MDB_MAP_FULL|No space left|ENOSPC|File too large|quota/i, 'STORE_FULL'],
   [/MDB_CORRUPTED|MDB_INVALID|MDB_PAGE_NOTFOUND|MDB_VERSION_MISMATCH|MDB_PANIC/, 'STORE_CORRUPT'],
   [/MDB_READERS_FULL/, 'STORE_UNUSABLE'],
-  [/Permission denied|Read-only file system|not a directory|Not a directory/i, 'STORE_UNUSABLE'],
+  [/Permission denied|Read-only file system|not a directory/i, 'STORE_UNUSABLE'],
+  // LMDB also says so when only a part of a page was written, as at the end of a full disk.
+  [/Input\/output error/, 'STORE_UNUSABLE'],
   [/closed database|Database is closed|has been closed/i, 'CLOSED'],
 ]
 

@@ -113,6 +113,7 @@ const cache: Checker = (events, declared) => {
       const due = bumps.filter(({ to, endedMs }) => {
         if (Number(to) <= Number(read.version)) return false
         const lagMs = read.beganMs - endedMs
+        if (lagMs <= CACHE_LAG_MS) return false
         return lagMs > CACHE_LAG_MS + pausedMs(pauses, read.pod, endedMs, read.beganMs)
       })
       const least = Math.max(0, ...due.map((bump) => Number(bump.to)))

@@ -40,6 +40,6 @@ export function failureReply(error: unknown, requestId: string, given: Fields): 
 export function replyText({ status, fields, body }: DirectReply, requestId: string, keepAlive: string) {
   const isAscii = body === undefined || body.length === Buffer.byteLength(body)
   const length = body === undefined ? '' : `content-length: ${Buffer.byteLength(body)}\r\n`
-  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\n${ALWAYS}${textOf(fields)}${length}Date: ${httpDate()}\r\n${fields.connection === undefined ? keepAlive : '\r\n'}${body ?? ''}`
+  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\nx-request-id: ${requestId}\r\n${ALWAYS}${textOf(fields)}${length}Date: ${httpDate()}\r\n${fields.connection === undefined ? keepAlive : '\r\n'}${body ?? ''}`
   return { text, encoding: isAscii ? ('latin1' as const) : ('utf8' as const) }
 }

@@ -270,6 +270,17 @@ describe('direct calls', () => {
     assert.equal(sampleOf(parse(text), 'catraca_http_requests_total', labels), 1)
   })
 
+  it('that end with a status without a name are answered as Node does', async (t) => {
+    const server = await serveGuards(t)
+    t.mock.method(server.catraca.cache, 'get', () => {
+      throw new CatracaError('ABORTED', 'the client disconnected')
+    })
+    const request = without('GET /cache/space/known')
+    const direct = await ask(t, server, [request])
+    assert.match(direct, /^HTTP\/1\.1 499 unknown\r\n/)
+    assert.equal(alike(direct), alike(await ask(t, server, [request.slice(0, 1), request.slice(1)])))
+  })
+
   it('that wait when the server stops are refused, and their connection is closed', async (t) => {
     const server = await serveGuards(t)
     const { locks } = server.catraca

@@ -11,6 +11,7 @@ import { createTableInput } from '../../src/engines/dynamodb/tables/create-table
 import { TABLES, type TableNames, type TableRole } from '../../src/engines/dynamodb/tables/tables.js'
 import { atEnd } from './at-end.js'
 import { PATIENT_DYNAMODB } from './patient.js'
+import { shieldingProxy } from './shielding-proxy.js'
 
 export const EMULATORS = ['dynoxide', 'extenddb'] as const
 export type Emulator = (typeof EMULATORS)[number]
@@ -62,10 +63,12 @@ export async function startDynamo(emulator: Emulator = 'dynoxide'): Promise<Dyna
   child.stderr.on('data', (chunk) => {
     said = (said + chunk).slice(-4000)
   })
-  const endpoint = `http://127.0.0.1:${port}`
+  const shield = emulator === 'extenddb' ? await shieldingProxy(port) : undefined
+  const endpoint = `http://127.0.0.1:${shield?.port ?? port}`
   const clients: DynamoClient[] = []
   const stop = async (): Promise<void> => {
     for (const client of clients.splice(0)) client.close()
+    shield?.stop()
     await end(child)
   }
   atEnd(stop)
